@@ -1,0 +1,1 @@
+"""What may come in, and how far to believe it."""

@@ -1,0 +1,1 @@
+"""The write path: what happens to a draft."""

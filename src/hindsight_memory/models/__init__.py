@@ -1,0 +1,1 @@
+"""Things that compute, behind protocols: embedders, and later rerankers and language models."""

@@ -1,0 +1,1 @@
+"""The read path: what happens to a query."""

@@ -1,0 +1,1 @@
+"""Adapters: the same verbs over HTTP and MCP, and the page."""
