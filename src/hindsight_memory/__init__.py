@@ -1,1 +1,75 @@
-"""Long-term memory for LLM agents."""
+"""Long-term memory for LLM agents that works with no LLM, key, network or server."""
+
+from hindsight_memory.client import AsyncHindsightMemory
+from hindsight_memory.domain import (
+    Action,
+    Changes,
+    Context,
+    Draft,
+    Hit,
+    ImportReport,
+    Kind,
+    Listing,
+    Memory,
+    Message,
+    Outcome,
+    Page,
+    Query,
+    Receipt,
+    Role,
+    Scope,
+    Source,
+    Status,
+    Tier,
+    Visibility,
+    Wait,
+    Why,
+)
+from hindsight_memory.errors import (
+    Conflict,
+    HindsightMemoryError,
+    InvalidInput,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    Overloaded,
+    Unavailable,
+)
+from hindsight_memory.sync import HindsightMemory
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Action",
+    "AsyncHindsightMemory",
+    "Changes",
+    "Conflict",
+    "Context",
+    "Draft",
+    "HindsightMemory",
+    "HindsightMemoryError",
+    "Hit",
+    "ImportReport",
+    "InvalidInput",
+    "Kind",
+    "Listing",
+    "Memory",
+    "Message",
+    "NotAllowed",
+    "NotAuthenticated",
+    "NotFound",
+    "Outcome",
+    "Overloaded",
+    "Page",
+    "Query",
+    "Receipt",
+    "Role",
+    "Scope",
+    "Source",
+    "Status",
+    "Tier",
+    "Unavailable",
+    "Visibility",
+    "Wait",
+    "Why",
+]

@@ -40,7 +40,8 @@ class Checked:
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}  # a misspelt field is an error, not a loss
 
     def __post_init__(self) -> None:
-        for name, convert, limits in _plan(type(self)):
+        kind: Any = type(self)
+        for name, convert, limits in _plan(kind):
             object.__setattr__(self, name, convert(name, getattr(self, name), limits))
 
 
@@ -74,7 +75,7 @@ _Convert: TypeAlias = Callable[[str, Any, Mapping[str, float]], Any]
 
 
 @cache
-def _plan(cls: type[Any]) -> tuple[tuple[str, _Convert, Mapping[str, float]], ...]:
+def _plan(cls: Any) -> tuple[tuple[str, _Convert, Mapping[str, float]], ...]:
     hints = get_type_hints(cls)
     return tuple((f.name, _converter(hints[f.name]), f.metadata or Limits()) for f in fields(cls))
 

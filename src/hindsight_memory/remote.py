@@ -1,0 +1,142 @@
+"""Remote: the verbs of a service behind an address, over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hindsight_memory import errors
+from hindsight_memory.domain import (
+    Changes,
+    Check,
+    Context,
+    Draft,
+    Hit,
+    ImportReport,
+    Listing,
+    Memory,
+    Message,
+    Page,
+    Query,
+    Receipt,
+    Scope,
+    Wait,
+)
+from hindsight_memory.wire import from_wire, to_wire
+
+if TYPE_CHECKING:
+    import httpx
+
+_KINDS = {kind.code: kind for kind in errors.HindsightMemoryError.__subclasses__()}
+
+
+class Remote:
+    """The same verbs, types and errors as ``Service``; the namespace is the key's.
+
+    Args:
+        address: ``http://HOST:PORT`` of a running service.
+        api_key: Its key, where it asks for one.
+        transport: For tests: what carries the requests instead of the network.
+    """
+
+    def __init__(self, address: str, api_key: str = "", transport: httpx.AsyncBaseTransport | None = None) -> None:
+        try:
+            import httpx  # noqa: PLC0415  # an extra: the embedded memory needs no HTTP
+        except ImportError as error:
+            hint = "Install it: pip install 'hindsight-memory[client]'"
+            raise errors.Unavailable("A connection needs httpx, which is not installed.", hint=hint) from error
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._client = httpx.AsyncClient(base_url=address, headers=headers, timeout=60.0, transport=transport)
+        self._failure = httpx.HTTPError
+
+    async def close(self) -> None:
+        """See ``Service.close``."""
+        await self._client.aclose()
+
+    async def write(self, draft: Draft, scope: Scope, wait: Wait = Wait.STORED) -> Receipt:
+        """See ``Service.write``."""
+        return from_wire(Receipt, await self._post("write", draft, scope, wait=wait))
+
+    async def write_many(self, drafts: Sequence[Draft], scope: Scope, wait: Wait = Wait.STORED) -> list[Receipt]:
+        """See ``Service.write_many``."""
+        reply = await self._post("write_many", None, scope, drafts=drafts, wait=wait)
+        return [from_wire(Receipt, each) for each in reply["receipts"]]
+
+    async def write_conversation(
+        self, messages: Sequence[Message], scope: Scope, wait: Wait = Wait.STORED
+    ) -> list[Receipt]:
+        """See ``Service.write_conversation``."""
+        reply = await self._post("write_conversation", None, scope, messages=messages, wait=wait)
+        return [from_wire(Receipt, each) for each in reply["receipts"]]
+
+    async def import_file(
+        self,
+        path: Path,  # noqa: ARG002
+        scope: Scope,  # noqa: ARG002
+        progress: Callable[[int], None],  # noqa: ARG002
+    ) -> ImportReport:
+        """Not over HTTP: a file stands on the caller's machine."""
+        raise errors.InvalidInput("A file is imported where the database is.", hint="Run it there.", field="path")
+
+    async def search(self, query: Query, scope: Scope) -> list[Hit]:
+        """See ``Service.search``."""
+        reply = await self._post("search", query, scope)
+        return [from_wire(Hit, each) for each in reply["hits"]]
+
+    async def context(self, query: Query, scope: Scope, budget_tokens: int | None = None) -> Context:
+        """See ``Service.context``."""
+        return from_wire(Context, await self._post("context", query, scope, budget_tokens=budget_tokens))
+
+    async def explain(self, query: Query, memory_id: str, scope: Scope) -> Hit:
+        """See ``Service.explain``."""
+        return from_wire(Hit, await self._post("explain", query, scope, memory_id=memory_id))
+
+    async def get(self, memory_id: str, scope: Scope) -> Memory:
+        """See ``Service.get``."""
+        return from_wire(Memory, await self._post("get", None, scope, memory_id=memory_id))
+
+    async def update(self, memory_id: str, changes: Changes, scope: Scope) -> Memory:
+        """See ``Service.update``."""
+        return from_wire(Memory, await self._post("update", changes, scope, memory_id=memory_id))
+
+    async def forget(self, memory_id: str, scope: Scope, reason: str = "") -> Memory:
+        """See ``Service.forget``."""
+        return from_wire(Memory, await self._post("forget", None, scope, memory_id=memory_id, reason=reason))
+
+    async def restore(self, memory_id: str, scope: Scope) -> Memory:
+        """See ``Service.restore``."""
+        return from_wire(Memory, await self._post("restore", None, scope, memory_id=memory_id))
+
+    async def doctor(self) -> list[Check]:
+        """See ``Service.doctor``."""
+        reply = await self._post("doctor", None, None)
+        return [from_wire(Check, each) for each in reply["checks"]]
+
+    async def _post(self, verb: str, value: Any, scope: Scope | None, **more: Any) -> Mapping[str, Any]:
+        body = {} if value is None else to_wire(value)
+        if scope is not None:
+            body |= {"user_id": scope.user_id, "agent_id": scope.agent_id, "session_id": scope.session_id}
+        body |= {name: to_wire(each) for name, each in more.items()}
+        try:
+            reply = await self._client.post(f"/v1/{verb}", json=body)
+        except self._failure as error:
+            hint = "Check the address, and that the server runs."
+            raise errors.Unavailable(f"The service did not answer: {error!r}", hint=hint) from error
+        return _opened(reply)
+
+    async def list(self, listing: Listing, scope: Scope) -> Page:
+        """See ``Service.list``."""
+        return from_wire(Page, await self._post("list", listing, scope))
+
+
+def _opened(reply: httpx.Response) -> Mapping[str, Any]:
+    try:
+        data: Mapping[str, Any] = json.loads(reply.content)
+    except ValueError:
+        data = {"message": f"The service answered {reply.status_code} and no JSON.", "hint": "Check the address."}
+    if reply.is_success:
+        return data
+    kind = _KINDS.get(data.get("code", ""), errors.Unavailable)
+    raise kind(str(data.get("message", "The service failed.")), hint=str(data.get("hint", "")), field=data.get("field"))

@@ -1,0 +1,175 @@
+-- Banks, memories with their words and vectors, relations, events. All times are microseconds since 1970, UTC.
+-- Every key starts with the bank. A row number is counted within its bank: small, and it tells nothing of others.
+
+CREATE TABLE banks (
+  bank INTEGER PRIMARY KEY,
+  bank_id TEXT NOT NULL UNIQUE,
+  namespace TEXT NOT NULL,
+  user_id TEXT,
+  created_at INTEGER NOT NULL,
+  next_row INTEGER NOT NULL DEFAULT 1,
+  next_event INTEGER NOT NULL DEFAULT 1,
+  changes INTEGER NOT NULL DEFAULT 0,    -- counts vector writes: what a cached index has to catch up with
+  erasures INTEGER NOT NULL DEFAULT 0,   -- counts removals: a cached index starts again
+  documents INTEGER NOT NULL DEFAULT 0,  -- memories that can be found by words
+  length INTEGER NOT NULL DEFAULT 0,     -- their words together, for the average length
+  near_length INTEGER NOT NULL DEFAULT 0 -- and those of the turns beside them
+);
+
+CREATE TABLE spaces (
+  space INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  spec TEXT NOT NULL,
+  dimension INTEGER NOT NULL,
+  template TEXT NOT NULL,
+  calibration TEXT NOT NULL,
+  wanted INTEGER NOT NULL                -- 1 while every memory is to have a vector in it
+);
+
+CREATE TABLE sessions (
+  bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
+  session_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  next_turn INTEGER NOT NULL DEFAULT 0,
+  title TEXT,
+  state TEXT NOT NULL DEFAULT '{}',
+  expires_at INTEGER,
+  PRIMARY KEY (bank, session_id)
+) WITHOUT ROWID;
+
+CREATE TABLE memories (
+  bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
+  row INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  agent_id TEXT,
+  session_id TEXT,
+  turn INTEGER,
+  speaker TEXT,
+  context_only INTEGER NOT NULL,
+  visibility TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT,
+  content TEXT NOT NULL,
+  summary TEXT,
+  metadata TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  source TEXT NOT NULL,
+  source_ref TEXT,
+  trust REAL NOT NULL,
+  importance REAL NOT NULL,
+  pinned INTEGER NOT NULL,
+  occurred_at INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  valid_from INTEGER,
+  valid_until INTEGER,
+  expires_at INTEGER,
+  outcome TEXT,
+  task TEXT,
+  tools TEXT NOT NULL,
+  last_accessed_at INTEGER,
+  access_count INTEGER NOT NULL,
+  tier TEXT NOT NULL,
+  status TEXT NOT NULL,
+  deleted_at INTEGER,
+  version INTEGER NOT NULL,
+  superseded_by TEXT,
+  content_hash TEXT NOT NULL,
+  schema_version INTEGER NOT NULL,
+  unindexed INTEGER NOT NULL,            -- 1 while a vector is wanted and not there
+  PRIMARY KEY (bank, row)
+);
+CREATE UNIQUE INDEX memories_id ON memories (bank, id);
+CREATE UNIQUE INDEX memories_active ON memories (bank, content_hash) WHERE status = 'active';
+CREATE INDEX memories_hash ON memories (bank, content_hash);
+CREATE INDEX memories_session ON memories (bank, session_id, turn) WHERE session_id IS NOT NULL;
+CREATE INDEX memories_key ON memories (bank, key) WHERE key IS NOT NULL;
+CREATE INDEX memories_occurred ON memories (bank, occurred_at);
+CREATE INDEX memories_unindexed ON memories (bank, row) WHERE unindexed = 1;
+
+CREATE TABLE tags (
+  bank INTEGER NOT NULL,
+  tag TEXT NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (bank, tag, row),
+  FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX tags_row ON tags (bank, row);
+
+-- What a memory is found by: its words as they were counted, kept so that they can be taken back exactly.
+CREATE TABLE texts (
+  bank INTEGER NOT NULL,
+  row INTEGER NOT NULL,
+  words TEXT NOT NULL,
+  PRIMARY KEY (bank, row),
+  FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
+);
+
+-- Apart from the words, so that a search reads a few bytes a memory.
+CREATE TABLE lengths (
+  bank INTEGER NOT NULL,
+  row INTEGER NOT NULL,
+  own INTEGER NOT NULL,
+  near INTEGER NOT NULL,
+  PRIMARY KEY (bank, row),
+  FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
+) WITHOUT ROWID;
+
+CREATE TABLE postings (
+  bank INTEGER NOT NULL,
+  word TEXT NOT NULL,
+  row INTEGER NOT NULL,
+  own INTEGER NOT NULL,                  -- times the memory says the word
+  near INTEGER NOT NULL,                 -- times the turns beside it say it
+  PRIMARY KEY (bank, word, row)
+) WITHOUT ROWID;
+
+CREATE TABLE vectors (
+  bank INTEGER NOT NULL,
+  space INTEGER NOT NULL REFERENCES spaces,
+  row INTEGER NOT NULL,
+  part INTEGER NOT NULL,                 -- the window of a long text
+  change INTEGER NOT NULL,
+  vector BLOB NOT NULL,                  -- little-endian float32 of length 1; empty once the text has changed
+  PRIMARY KEY (bank, space, row, part),
+  FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
+);
+CREATE INDEX vectors_change ON vectors (bank, space, change);
+
+CREATE TABLE relations (
+  bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
+  from_id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  to_id TEXT NOT NULL,
+  weight REAL NOT NULL,
+  metadata TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (bank, from_id, type, to_id)
+) WITHOUT ROWID;
+CREATE INDEX relations_to ON relations (bank, to_id);
+
+CREATE TABLE events (
+  bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  verb TEXT NOT NULL,
+  memory_id TEXT,
+  reason TEXT NOT NULL,
+  detail TEXT NOT NULL,
+  PRIMARY KEY (bank, number)
+);
+CREATE INDEX events_memory ON events (bank, memory_id) WHERE memory_id IS NOT NULL;
+
+-- Who works on what, and how often it failed. The work itself is what a memory lacks, not a line here.
+CREATE TABLE leases (
+  bank INTEGER NOT NULL,
+  stage TEXT NOT NULL,
+  row INTEGER NOT NULL,
+  holder TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (bank, stage, row),
+  FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
+) WITHOUT ROWID;

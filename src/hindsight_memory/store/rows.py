@@ -1,0 +1,191 @@
+"""Rows to memories and back, and a filter as SQL conditions: the same for both engines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
+
+from hindsight_memory.domain import Event, Memory, Relation, RelationType, Status
+from hindsight_memory.store.base import Where
+
+Row: TypeAlias = Sequence[Any]
+Params: TypeAlias = dict[str, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement with its parameters, or with many sets of them."""
+
+    sql: str
+    params: Params | None = None
+    many: Sequence[Params] | None = None
+
+
+Plan: TypeAlias = Generator[Statement, list[Row], T]
+"""Statements one after the other, each answered with its rows: logic once, driven by either engine."""
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_IN_ROW: Final = tuple(f.name for f in fields(Memory) if f.name != "bank_id")
+COLUMNS: Final = ", ".join(f"m.{name}" for name in _IN_ROW)
+
+
+def _plain_type(hint: Any) -> Any:
+    return next((part for part in get_args(hint) if part is not type(None)), hint)
+
+
+_HINTS: Final = get_type_hints(Memory)
+_TIMES: Final = frozenset(n for n in _IN_ROW if _plain_type(_HINTS[n]) is datetime)
+_FLAGS: Final = frozenset(n for n in _IN_ROW if _HINTS[n] is bool)
+_LISTS: Final = frozenset({"tags", "tools"})
+_ENUMS: Final = {n: e for n in _IN_ROW if isinstance(e := _plain_type(_HINTS[n]), type) and issubclass(e, StrEnum)}
+
+
+def to_micros(moment: datetime) -> int:
+    """A time as the store keeps it; exact, since floats lose microseconds."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """The time the store kept."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def to_cell(name: str, value: Any) -> Any:
+    """A field's value as its column holds it."""
+    if value is None:
+        return None
+    if name in _TIMES:
+        return to_micros(value)
+    if name in _FLAGS:
+        return int(value)
+    if name in _LISTS:
+        return to_json(list(value))
+    return to_json(value) if name == "metadata" else value
+
+
+def from_cell(name: str, cell: Any) -> Any:
+    """A column's cell as the field's value."""
+    if cell is None:
+        return None
+    if name in _TIMES:
+        return from_micros(cell)
+    if name in _FLAGS:
+        return bool(cell)
+    if name in _LISTS:
+        return tuple(json.loads(cell))
+    if name in _ENUMS:
+        return _ENUMS[name](cell)
+    return json.loads(cell) if name == "metadata" else cell
+
+
+def to_json(value: object) -> str:
+    """JSON with letters as they are: escaped, Chinese would take three times the room."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def to_params(memory: Memory) -> Params:
+    """A memory as parameters named like its columns."""
+    return {name: to_cell(name, getattr(memory, name)) for name in _IN_ROW}
+
+
+def to_memory(bank_id: str, row: Row) -> Memory:
+    """A row of ``COLUMNS`` as a memory."""
+    cells = {name: from_cell(name, cell) for name, cell in zip(_IN_ROW, row, strict=True)}
+    return Memory(bank_id=bank_id, **cells)
+
+
+def to_relation(row: Row) -> Relation:
+    """A row of type, from, to, created_at, weight, metadata as a relation."""
+    kind, start, end, created, weight, metadata = row
+    return Relation(
+        type=RelationType(kind),
+        from_id=start,
+        to_id=end,
+        created_at=from_micros(created),
+        weight=weight,
+        metadata=json.loads(metadata),
+    )
+
+
+def to_event(bank_id: str, row: Row) -> Event:
+    """A row of id, at, actor, verb, memory_id, reason, detail as an event."""
+    event_id, at, actor, verb, memory_id, reason, detail = row
+    return Event(
+        id=event_id,
+        bank_id=bank_id,
+        at=from_micros(at),
+        actor=actor,
+        verb=verb,
+        memory_id=memory_id,
+        reason=reason,
+        detail=json.loads(detail),
+    )
+
+
+def among(column: str, values: Iterable[Any], params: Params) -> str:
+    """``column IN (…)`` with each value a parameter of its own; nothing is in an empty list."""
+    names = []
+    for value in values:
+        name = f"p{len(params)}"
+        params[name] = value
+        names.append(f":{name}")
+    return f"{column} IN ({', '.join(names)})" if names else "1 = 0"
+
+
+def conditions(where: Where, params: Params) -> str:
+    """A filter as conditions on ``memories m``; ``params`` receives their values."""
+    now = to_micros(where.now)
+    moment = now if where.as_of is None else to_micros(where.as_of)
+    parts = [among("m.status", _statuses(where), params), among("m.tier", where.tiers, params)]
+    params |= {"now": now, "moment": moment, "viewer": where.viewer or ""}
+    parts.append("(m.visibility = 'shared' OR m.agent_id = :viewer)")
+    if where.ids is not None:
+        parts.append(among("m.id", where.ids, params))
+    if where.findable:
+        parts += ["m.context_only = 0", "(m.expires_at IS NULL OR m.expires_at > :now)"]
+        parts.append("(m.valid_until IS NULL OR m.valid_until > :moment)")
+    if where.as_of is not None:
+        parts.append("coalesce(m.valid_from, m.occurred_at) <= :moment")
+    if where.kinds:
+        parts.append(among("m.kind", where.kinds, params))
+    exact = {"key": where.key, "session_id": where.session, "agent_id": where.agent}
+    for column, value in exact.items():
+        if value is not None:
+            params[column] = value
+            parts.append(f"m.{column} = :{column}")
+    if where.since is not None:
+        params["since"] = to_micros(where.since)
+        parts.append("m.occurred_at >= :since")
+    if where.until is not None:
+        params["until"] = to_micros(where.until)
+        parts.append("m.occurred_at < :until")
+    parts += [_tagged(tag, params) for tag in where.tags]
+    return " AND ".join(parts)
+
+
+def _statuses(where: Where) -> tuple[Status, ...]:
+    if where.as_of is None or Status.SUPERSEDED in where.statuses:
+        return where.statuses
+    return (*where.statuses, Status.SUPERSEDED)
+
+
+def _tagged(tag: str, params: Params) -> str:
+    name = f"p{len(params)}"
+    params[name] = tag
+    return f"EXISTS (SELECT 1 FROM tags g WHERE g.bank = m.bank AND g.tag = :{name} AND g.row = m.row)"
+
+
+def agrees(memory: Memory, metadata: Mapping[str, Any]) -> bool:
+    """Whether a memory's metadata holds these values; compared here because engines differ in JSON."""
+    return all(name in memory.metadata and memory.metadata[name] == value for name, value in metadata.items())
+
+
+def changed(memory: Memory, **values: Any) -> Memory:
+    """The memory with these fields and the next version."""
+    return replace(memory, version=memory.version + 1, **values)

@@ -1,0 +1,539 @@
+"""All SQL both engines share, as plans: what to ask and what to make of the answers, without asking it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from hindsight_memory.domain import Event, Memory, Relation, Scope, Status, Window
+from hindsight_memory.errors import Conflict
+from hindsight_memory.settings import WordSettings, WriteSettings
+from hindsight_memory.store.base import BankStats, Due, Erased, Scored, Space, Where
+from hindsight_memory.store.postings import findable, put_words, score_words, take_words
+from hindsight_memory.store.rows import (
+    COLUMNS,
+    Params,
+    Plan,
+    Row,
+    Statement,
+    agrees,
+    among,
+    changed,
+    conditions,
+    to_cell,
+    to_event,
+    to_json,
+    to_memory,
+    to_micros,
+    to_params,
+    to_relation,
+)
+
+_CHUNK: Final = 500
+_FROM: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.bank = :bank"
+_EVENT: Final = "SELECT id, at, actor, verb, memory_id, reason, detail FROM events WHERE bank = :bank"
+
+
+class Bank:
+    """A bank's id with its number in this database."""
+
+    __slots__ = ("id", "number")
+
+    def __init__(self, bank_id: str, number: int) -> None:
+        self.id = bank_id
+        self.number = number
+
+
+def number_of(bank_id: str) -> Plan[int | None]:
+    """The bank's number, if it exists."""
+    rows = yield Statement("SELECT bank FROM banks WHERE bank_id = :id", {"id": bank_id})
+    return rows[0][0] if rows else None
+
+
+def open_bank(scope: Scope, now: datetime) -> Plan[int]:
+    """The bank's number; made when it does not exist."""
+    known = yield from number_of(scope.bank)
+    if known is not None:
+        return known
+    params = {"id": scope.bank, "namespace": scope.namespace, "user": scope.user_id, "now": to_micros(now)}
+    rows = yield Statement(
+        "INSERT INTO banks (bank_id, namespace, user_id, created_at) VALUES (:id, :namespace, :user, :now)"
+        " ON CONFLICT (bank_id) DO UPDATE SET bank_id = excluded.bank_id RETURNING bank",
+        params,
+    )
+    number: int = rows[0][0]
+    return number
+
+
+# Reading
+
+
+def get(bank: Bank, ids: Sequence[str]) -> Plan[list[Memory]]:
+    """See ``Reader.get``."""
+    found: dict[str, Memory] = {}
+    for chunk in _chunks(dict.fromkeys(ids)):
+        params: Params = {"bank": bank.number}
+        rows = yield Statement(f"{_FROM} AND {among('m.id', chunk, params)}", params)
+        found |= {memory.id: memory for memory in (to_memory(bank.id, row) for row in rows)}
+    return [found[each] for each in ids if each in found]
+
+
+def find(bank: Bank, where: Where, limit: int, after: str | None) -> Plan[list[Memory]]:
+    """See ``Reader.find``."""
+    found: list[Memory] = []
+    size = limit if not where.metadata else max(limit, _CHUNK)
+    while True:
+        params: Params = {"bank": bank.number, "limit": size}
+        text = f"{_FROM} AND {conditions(where, params)}"
+        if after is not None:
+            params["after"] = after
+            text += " AND m.id < :after"
+        rows = yield Statement(f"{text} ORDER BY m.id DESC LIMIT :limit", params)
+        page = [to_memory(bank.id, row) for row in rows]
+        found += [memory for memory in page if agrees(memory, where.metadata)]
+        if len(found) >= limit or len(page) < size:
+            return found[:limit]
+        after = page[-1].id
+
+
+def count(bank: Bank, where: Where) -> Plan[int]:
+    """See ``Reader.count``."""
+    params: Params = {"bank": bank.number}
+    text = conditions(where, params)
+    if not where.metadata:
+        rows = yield Statement(f"SELECT count(*) FROM memories m WHERE m.bank = :bank AND {text}", params)
+        total: int = rows[0][0]
+        return total
+    rows = yield Statement(f"SELECT m.metadata FROM memories m WHERE m.bank = :bank AND {text}", params)
+    return sum(_equal(row[0], where) for row in rows)
+
+
+def known(bank: Bank, content_hash: str) -> Plan[Memory | None]:
+    """See ``Reader.known``."""
+    rows = yield Statement(
+        f"{_FROM} AND m.content_hash = :hash ORDER BY CASE m.status WHEN 'active' THEN 0 ELSE 1 END, m.id DESC LIMIT 1",
+        {"bank": bank.number, "hash": content_hash},
+    )
+    return to_memory(bank.id, rows[0]) if rows else None
+
+
+def current(bank: Bank, key: str) -> Plan[Memory | None]:
+    """See ``Reader.current``."""
+    rows = yield Statement(
+        f"{_FROM} AND m.key = :key AND m.status = 'active' ORDER BY m.occurred_at DESC, m.id DESC LIMIT 1",
+        {"bank": bank.number, "key": key},
+    )
+    return to_memory(bank.id, rows[0]) if rows else None
+
+
+def turns(bank: Bank, session_id: str, first: int, last: int) -> Plan[list[Memory]]:
+    """See ``Reader.turns``."""
+    rows = yield Statement(
+        f"{_FROM} AND m.session_id = :session AND m.turn BETWEEN :first AND :last ORDER BY m.turn",
+        {"bank": bank.number, "session": session_id, "first": first, "last": last},
+    )
+    return [to_memory(bank.id, row) for row in rows]
+
+
+def search_words(
+    bank: Bank, words: Sequence[str], where: Where, limit: int, settings: WordSettings
+) -> Plan[list[Scored]]:
+    """See ``Reader.search_words``."""
+    if not words:
+        return []
+    wide = 4 * limit
+    while True:
+        ranked = yield from score_words(bank.number, words, settings, wide)
+        found = yield from first_allowed(bank, ranked, where, limit)
+        if len(found) >= limit or len(ranked) < wide:
+            return found
+        wide *= 16
+
+
+def search_time(bank: Bank, window: Window, where: Where, limit: int) -> Plan[list[Scored]]:
+    """See ``Reader.search_time``. Scores fall from 1 in the middle of the window to 0.5 at its ends."""
+    since, until = to_micros(window.since), to_micros(window.until)
+    middle, half = (since + until) // 2, max((until - since) / 2, 1.0)
+    params: Params = {"bank": bank.number, "from": since, "to": until, "middle": middle, "limit": 4 * limit}
+    rows = yield Statement(
+        "SELECT m.row, m.occurred_at FROM memories m WHERE m.bank = :bank"
+        " AND m.occurred_at >= :from AND m.occurred_at < :to"
+        f" AND {conditions(where, params)} ORDER BY abs(m.occurred_at - :middle), m.row LIMIT :limit",
+        params,
+    )
+    ranked = [(row, 1 - 0.5 * abs(at - middle) / half) for row, at in rows]
+    found = yield from first_allowed(bank, ranked, where, limit)
+    return found
+
+
+def first_allowed(bank: Bank, ranked: Sequence[tuple[int, float]], where: Where, limit: int) -> Plan[list[Scored]]:
+    """The first ``limit`` of ranked rows that the filter lets through, in their order."""
+    found: list[Scored] = []
+    start, size = 0, min(_CHUNK, 2 * limit)
+    while start < len(ranked) and len(found) < limit:
+        chunk = ranked[start : start + size]
+        allowed = yield from _allowed(bank, where, [row for row, _ in chunk])
+        found += [Scored(allowed[row], score) for row, score in chunk if row in allowed]
+        start, size = start + size, _CHUNK
+    return found[:limit]
+
+
+def _allowed(bank: Bank, where: Where, rows: Sequence[int]) -> Plan[dict[int, str]]:
+    params: Params = {"bank": bank.number}
+    listed = among("m.row", rows, params)
+    found = yield Statement(
+        f"SELECT m.row, m.id, m.metadata FROM memories m WHERE m.bank = :bank AND {listed}"
+        f" AND {conditions(where, params)}",
+        params,
+    )
+    return {row: memory_id for row, memory_id, metadata in found if not where.metadata or _equal(metadata, where)}
+
+
+def _equal(metadata: str, where: Where) -> bool:
+    held = json.loads(metadata)
+    return all(name in held and held[name] == value for name, value in where.metadata.items())
+
+
+def lacking(bank: Bank, ids: Sequence[str]) -> Plan[set[str]]:
+    """See ``Reader.lacking``."""
+    found: set[str] = set()
+    for chunk in _chunks(ids):
+        params: Params = {"bank": bank.number}
+        rows = yield Statement(
+            f"SELECT m.id FROM memories m WHERE m.bank = :bank AND m.unindexed = 1 AND {among('m.id', chunk, params)}",
+            params,
+        )
+        found |= {row[0] for row in rows}
+    return found
+
+
+def relations(bank: Bank, ids: Sequence[str]) -> Plan[list[Relation]]:
+    """See ``Reader.relations``."""
+    found: dict[tuple[Any, ...], Relation] = {}
+    for chunk in _chunks(ids):
+        for end in ("from_id", "to_id"):
+            params: Params = {"bank": bank.number}
+            rows = yield Statement(
+                "SELECT type, from_id, to_id, created_at, weight, metadata FROM relations"
+                f" WHERE bank = :bank AND {among(end, chunk, params)}",
+                params,
+            )
+            found |= {tuple(row[:3]): to_relation(row) for row in rows}
+    return sorted(found.values(), key=lambda edge: (edge.created_at, edge.from_id, edge.type, edge.to_id))
+
+
+def events(bank: Bank, memory_id: str | None, limit: int) -> Plan[list[Event]]:
+    """See ``Reader.events``."""
+    params: Params = {"bank": bank.number, "limit": limit}
+    narrowed = ""
+    if memory_id is not None:
+        params["memory"] = memory_id
+        narrowed = " AND memory_id = :memory"
+    rows = yield Statement(f"{_EVENT}{narrowed} ORDER BY number DESC LIMIT :limit", params)
+    return [to_event(bank.id, row) for row in rows]
+
+
+def stats(bank: Bank) -> Plan[BankStats]:
+    """See ``Reader.stats``."""
+    only = {"bank": bank.number}
+    total = yield Statement("SELECT count(*) FROM memories m WHERE m.bank = :bank AND m.status = 'active'", only)
+    lacking = yield Statement("SELECT count(*) FROM memories m WHERE m.bank = :bank AND m.unindexed = 1", only)
+    rows = yield Statement(
+        "SELECT s.name, count(DISTINCT v.row) FROM vectors v JOIN spaces s ON s.space = v.space"
+        " WHERE v.bank = :bank GROUP BY s.name",
+        only,
+    )
+    return BankStats(total[0][0], lacking[0][0], {name: number for name, number in rows})  # noqa: C416
+
+
+# Changing
+
+
+def next_turn(bank: Bank, session_id: str, count: int, now: datetime) -> Plan[int]:
+    """See ``Tx.next_turn``."""
+    rows = yield Statement(
+        "INSERT INTO sessions (bank, session_id, created_at, next_turn) VALUES (:bank, :session, :now, :count)"
+        " ON CONFLICT (bank, session_id) DO UPDATE SET next_turn = sessions.next_turn + :count RETURNING next_turn",
+        {"bank": bank.number, "session": session_id, "now": to_micros(now), "count": count},
+    )
+    end: int = rows[0][0]
+    return end - count
+
+
+def add(bank: Bank, memory: Memory, words: Sequence[str]) -> Plan[None]:
+    """See ``Tx.add``."""
+    taken = yield Statement(
+        "UPDATE banks SET next_row = next_row + 1 WHERE bank = :bank RETURNING next_row", {"bank": bank.number}
+    )
+    row = taken[0][0] - 1
+    params = to_params(memory) | {"bank": bank.number, "row": row, "unindexed": int(findable(memory))}
+    names = ", ".join(params)
+    values = ", ".join(f":{name}" for name in params)
+    yield Statement(f"INSERT INTO memories ({names}) VALUES ({values})", params)
+    yield from _tag(bank, row, memory.tags)
+    if findable(memory):
+        yield from put_words(bank.number, row, memory, words)
+
+
+def change(bank: Bank, memory: Memory, words: Sequence[str] | None, values: dict[str, Any]) -> Plan[Memory]:
+    """See ``Tx.change``."""
+    after = changed(memory, **values)
+    params = {name: to_cell(name, value) for name, value in values.items()}
+    if words is not None:
+        params["unindexed"] = int(findable(after))
+    assignments = "".join(f"{name} = :{name}, " for name in params)
+    params |= {"bank": bank.number, "id": memory.id, "version": memory.version}
+    rows = yield Statement(
+        f"UPDATE memories SET {assignments}version = version + 1"
+        " WHERE bank = :bank AND id = :id AND version = :version RETURNING row",
+        params,
+    )
+    if not rows:
+        message = f"Memory {memory.id} is no longer at version {memory.version}."
+        raise Conflict(message, hint="Read it again and repeat the change.", field="version")
+    row = rows[0][0]
+    if "tags" in values:
+        yield Statement("DELETE FROM tags WHERE bank = :bank AND row = :row", {"bank": bank.number, "row": row})
+        yield from _tag(bank, row, after.tags)
+    if words is not None or not findable(after):
+        yield from take_words(bank.number, row, memory)
+    if words is not None and findable(after):
+        yield from put_words(bank.number, row, after, words)
+        yield from _blank_vectors(bank, row)
+    return after
+
+
+def _blank_vectors(bank: Bank, row: int) -> Plan[None]:
+    # An empty vector tells the caches of other processes to drop the old one; removing the line would not.
+    number = yield from next_change(bank)
+    yield Statement(
+        "UPDATE vectors SET vector = :empty, change = :change WHERE bank = :bank AND row = :row",
+        {"empty": b"", "change": number, "bank": bank.number, "row": row},
+    )
+
+
+def next_change(bank: Bank) -> Plan[int]:
+    """The next number in the bank's count of vector changes."""
+    rows = yield Statement(
+        "UPDATE banks SET changes = changes + 1 WHERE bank = :bank RETURNING changes", {"bank": bank.number}
+    )
+    number: int = rows[0][0]
+    return number
+
+
+def _tag(bank: Bank, row: int, tags: Sequence[str]) -> Plan[None]:
+    entries = [{"bank": bank.number, "tag": tag, "row": row} for tag in dict.fromkeys(tags)]
+    yield Statement("INSERT INTO tags (bank, tag, row) VALUES (:bank, :tag, :row)", many=entries)
+
+
+def relate(bank: Bank, relation: Relation) -> Plan[None]:
+    """See ``Tx.relate``."""
+    yield Statement(
+        "INSERT INTO relations (bank, from_id, type, to_id, weight, metadata, created_at)"
+        " VALUES (:bank, :from, :type, :to, :weight, :metadata, :at)"
+        " ON CONFLICT (bank, from_id, type, to_id) DO UPDATE"
+        " SET weight = excluded.weight, metadata = excluded.metadata",
+        {
+            "bank": bank.number,
+            "from": relation.from_id,
+            "type": relation.type,
+            "to": relation.to_id,
+            "weight": relation.weight,
+            "metadata": to_json(relation.metadata),
+            "at": to_micros(relation.created_at),
+        },
+    )
+
+
+def record(bank: Bank, new: Sequence[Event]) -> Plan[None]:
+    """See ``Tx.record``."""
+    rows = yield Statement(
+        "UPDATE banks SET next_event = next_event + :count WHERE bank = :bank RETURNING next_event",
+        {"bank": bank.number, "count": len(new)},
+    )
+    first = rows[0][0] - len(new)
+    entries = [
+        {
+            "bank": bank.number,
+            "number": first + place,
+            "id": event.id,
+            "at": to_micros(event.at),
+            "actor": event.actor,
+            "verb": event.verb,
+            "memory": event.memory_id,
+            "reason": event.reason,
+            "detail": to_json(event.detail),
+        }
+        for place, event in enumerate(new)
+    ]
+    yield Statement(
+        "INSERT INTO events (bank, number, id, at, actor, verb, memory_id, reason, detail)"
+        " VALUES (:bank, :number, :id, :at, :actor, :verb, :memory, :reason, :detail)",
+        many=entries,
+    )
+
+
+def touch(bank: Bank, ids: Sequence[str], at: datetime) -> Plan[None]:
+    """See ``Tx.touch``. Not a new version: being found does not change what a memory says."""
+    for chunk in _chunks(ids):
+        params: Params = {"bank": bank.number, "at": to_micros(at)}
+        yield Statement(
+            "UPDATE memories AS m SET last_accessed_at = :at, access_count = access_count + 1"
+            f" WHERE m.bank = :bank AND {among('m.id', chunk, params)}",
+            params,
+        )
+
+
+def erase(bank: Bank, ids: Sequence[str]) -> Plan[Erased]:
+    """See ``Tx.erase``."""
+    total = Erased()
+    for chunk in _chunks(ids):
+        for memory in (yield from get(bank, chunk)):
+            gone = yield from _erase_one(bank, memory)
+            total = Erased(*(a + b for a, b in zip(_counts(total), _counts(gone), strict=True)))
+    yield Statement("UPDATE banks SET erasures = erasures + 1 WHERE bank = :bank", {"bank": bank.number})
+    return total
+
+
+def _erase_one(bank: Bank, memory: Memory) -> Plan[Erased]:
+    only: Params = {"bank": bank.number, "id": memory.id}
+    found = yield Statement("SELECT row FROM memories WHERE bank = :bank AND id = :id", only)
+    row = {"bank": bank.number, "row": found[0][0]}
+    words = yield from take_words(bank.number, row["row"], memory)
+    vectors = yield Statement("DELETE FROM vectors WHERE bank = :bank AND row = :row RETURNING row", row)
+    edges = yield Statement(
+        "DELETE FROM relations WHERE bank = :bank AND (from_id = :id OR to_id = :id) RETURNING type", only
+    )
+    lines = yield Statement(
+        "UPDATE events SET detail = '{}', reason = '' WHERE bank = :bank AND memory_id = :id RETURNING number", only
+    )
+    yield from _forget_before(bank, memory)
+    yield Statement("DELETE FROM memories WHERE bank = :bank AND row = :row", row)
+    return Erased(1, len(words), len(vectors), len(edges), len(lines))
+
+
+def _forget_before(bank: Bank, memory: Memory) -> Plan[None]:
+    # The next turn was embedded together with this one: what is erased must not live on in its vector.
+    if memory.session_id is None or memory.turn is None:
+        return
+    rows = yield Statement(
+        "UPDATE memories SET unindexed = 1 WHERE bank = :bank AND session_id = :session AND turn = :next"
+        " AND context_only = 0 RETURNING row",
+        {"bank": bank.number, "session": memory.session_id, "next": memory.turn + 1},
+    )
+    for row in rows:
+        yield from _blank_vectors(bank, row[0])
+
+
+def _counts(erased: Erased) -> tuple[int, ...]:
+    return (erased.memories, erased.words, erased.vectors, erased.relations, erased.events)
+
+
+# Work on what memories lack
+
+
+def claim_index(holder: str, bank: str | None, settings: WriteSettings, now: datetime) -> Plan[list[Due]]:
+    """See ``Store.claim_index``."""
+    until = to_micros(now) + int(settings.index_lease_s * 1_000_000)
+    params = {"now": to_micros(now), "attempts": settings.index_attempts, "limit": settings.index_batch}
+    narrowed = ""
+    if bank is not None:
+        params["of"] = (yield from number_of(bank)) or 0
+        narrowed = " AND m.bank = :of"
+    rows = yield Statement(
+        f"SELECT m.bank, m.row, b.bank_id, coalesce(l.attempts, 0), {COLUMNS} FROM memories m"
+        " JOIN banks b ON b.bank = m.bank"
+        " LEFT JOIN leases l ON l.bank = m.bank AND l.stage = 'index' AND l.row = m.row"
+        " WHERE m.unindexed = 1 AND (l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
+        f"{narrowed} ORDER BY m.bank, m.row DESC LIMIT :limit",
+        params,
+    )
+    taken = [{"bank": row[0], "row": row[1], "holder": holder, "until": until} for row in rows]
+    yield Statement(
+        "INSERT INTO leases (bank, stage, row, holder, until, attempts, reason)"
+        " VALUES (:bank, 'index', :row, :holder, :until, 1, '')"
+        " ON CONFLICT (bank, stage, row) DO UPDATE SET holder = excluded.holder, until = excluded.until,"
+        " attempts = leases.attempts + 1",
+        many=taken,
+    )
+    return [Due(row[2], to_memory(row[2], row[4:]), row[3] + 1) for row in rows]
+
+
+def settle_index(bank: Bank, indexed: Sequence[str], failed: dict[str, str]) -> Plan[None]:
+    """See ``Tx.settle_index``."""
+    row_of = "row = (SELECT m.row FROM memories m WHERE m.bank = :bank AND m.id = :id)"
+    done = [{"bank": bank.number, "id": each} for each in indexed]
+    yield Statement(f"DELETE FROM leases WHERE bank = :bank AND stage = 'index' AND {row_of}", many=done)
+    yield Statement("UPDATE memories SET unindexed = 0 WHERE bank = :bank AND id = :id", many=done)
+    yield Statement(
+        f"UPDATE leases SET until = 0, reason = :reason WHERE bank = :bank AND stage = 'index' AND {row_of}",
+        many=[{"bank": bank.number, "id": each, "reason": why} for each, why in failed.items() if why],
+    )
+    yield Statement(
+        f"UPDATE leases SET until = 0, attempts = attempts - 1 WHERE bank = :bank AND stage = 'index' AND {row_of}",
+        many=[{"bank": bank.number, "id": each} for each, why in failed.items() if not why],
+    )
+
+
+def due(attempts: int) -> Plan[int]:
+    """See ``Store.due``; what was given up is not due."""
+    rows = yield Statement(
+        "SELECT count(*) FROM memories m LEFT JOIN leases l"
+        " ON l.bank = m.bank AND l.stage = 'index' AND l.row = m.row"
+        " WHERE m.unindexed = 1 AND coalesce(l.attempts, 0) < :attempts",
+        {"attempts": attempts},
+    )
+    number: int = rows[0][0]
+    return number
+
+
+def spaces() -> Plan[list[tuple[int, bool, Space]]]:
+    """Number, whether wanted, and the space, oldest first."""
+    rows = yield Statement(
+        "SELECT space, wanted, name, spec, dimension, template, calibration FROM spaces ORDER BY space", {}
+    )
+    return [(row[0], bool(row[1]), _to_space(row[2:])) for row in rows]
+
+
+def use_spaces(wanted: Sequence[Space]) -> Plan[None]:
+    """See ``Store.use_spaces``."""
+    held = yield from spaces()
+    before = {space.name for _, is_wanted, space in held if is_wanted}
+    names = {space.name for space in wanted}
+    for space in wanted:
+        yield Statement(
+            "INSERT INTO spaces (name, spec, dimension, template, calibration, wanted)"
+            " VALUES (:name, :spec, :dimension, :template, :calibration, 1)"
+            " ON CONFLICT (name) DO UPDATE SET wanted = 1, spec = excluded.spec, calibration = excluded.calibration",
+            {
+                "name": space.name,
+                "spec": space.spec,
+                "dimension": space.dimension,
+                "template": space.template,
+                "calibration": to_json(space.calibration),
+            },
+        )
+    if not names:
+        return
+    yield Statement("UPDATE spaces SET wanted = 0 WHERE name = :name", many=[{"name": n} for n in before - names])
+    if names - before:
+        params: Params = {}
+        findable_now = among("m.status", (Status.ACTIVE, Status.SUPERSEDED), params)
+        yield Statement(
+            f"UPDATE memories AS m SET unindexed = 1 WHERE m.unindexed = 0 AND m.context_only = 0 AND {findable_now}"
+            " AND EXISTS (SELECT 1 FROM spaces s WHERE s.wanted = 1 AND NOT EXISTS (SELECT 1 FROM vectors v"
+            " WHERE v.bank = m.bank AND v.space = s.space AND v.row = m.row))",
+            params,
+        )
+
+
+def _to_space(row: Row) -> Space:
+    name, spec, dimension, template, calibration = row
+    return Space(name=name, spec=spec, dimension=dimension, template=template, calibration=json.loads(calibration))
+
+
+def _chunks(ids: Iterable[str]) -> Iterable[list[str]]:
+    every = list(ids)
+    return (every[start : start + _CHUNK] for start in range(0, len(every), _CHUNK))

@@ -1,0 +1,493 @@
+"""SQLite: one file, one writer thread, several readers; several processes may share the file."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from threading import local
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hindsight_memory.domain import Event, Memory, Relation, Scope, Window, utc_now
+from hindsight_memory.errors import HindsightMemoryError, InvalidInput, Overloaded, Unavailable
+from hindsight_memory.settings import StoreSettings, WordSettings, WriteSettings
+from hindsight_memory.store import sql
+from hindsight_memory.store.base import BankStats, Due, Erased, Scored, Space, Vector, Where
+from hindsight_memory.store.migrate import latest, pending
+from hindsight_memory.store.rows import Plan, Row, Statement
+from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.vectors import MatrixCache, to_blob
+
+T = TypeVar("T")
+_APPLICATION_ID: Final = 0x484D454D  # «HMEM», so that another program's database is never taken for ours
+_OLDEST_SQLITE: Final = (3, 35, 0)  # RETURNING
+_FULL_SYNC: Final = "PRAGMA synchronous = FULL"  # an acknowledged write survives a power cut, not only a crash
+
+
+class SQLiteStore:
+    """The store contract over one SQLite file. Made by ``open``."""
+
+    def __init__(self, path: Path, settings: StoreSettings, words: WordSettings, clock: Callable[[], datetime]) -> None:
+        self.path = path
+        self.clock = clock
+        self.words = words
+        self._settings = settings
+        self._writing = ThreadPoolExecutor(1, "hindsight-memory-writer")
+        self._reading = ThreadPoolExecutor(settings.readers, "hindsight-memory-reader")
+        self._turn = asyncio.Lock()
+        self._local = local()
+        self._connections: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+        self._numbers: dict[str, int] = {}
+        self._matrices = MatrixCache()
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        settings: StoreSettings,
+        words: WordSettings,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> SQLiteStore:
+        """Open the file, made when it does not exist, and bring its schema up to date.
+
+        Raises ``Unavailable`` when the file cannot be used, with what to do; it is then left as it was.
+        """
+        store = cls(path, settings, words, clock)
+        try:
+            await store.write(lambda _: None)
+        except BaseException:
+            await store.close()
+            raise
+        return store
+
+    def reading(self, bank: str) -> SQLiteReader:
+        """See ``Store.reading``."""
+        return SQLiteReader(self, bank)
+
+    @asynccontextmanager
+    async def transaction(self, scope: Scope) -> AsyncIterator[SQLiteTx]:
+        """See ``Store.transaction``."""
+        async with self._turn:
+            number = await self.write(lambda connection: self._begin(connection, scope))
+            try:
+                yield SQLiteTx(self, Bank(scope.bank, number))
+            except BaseException:
+                await asyncio.shield(self.write(lambda connection: connection.execute("ROLLBACK")))
+                raise
+            await asyncio.shield(self.write(lambda connection: connection.execute("COMMIT")))
+
+    async def claim_index(self, holder: str, bank: str | None, settings: WriteSettings) -> list[Due]:
+        """See ``Store.claim_index``."""
+        if not await self.due(settings.index_attempts):
+            return []  # nothing to write, so the other processes need not wait
+        return await self._alone(sql.claim_index(holder, bank, settings, self.clock()))
+
+    async def use_spaces(self, spaces: Sequence[Space]) -> int:
+        """See ``Store.use_spaces``."""
+        held = await self.read(lambda connection: drive(connection, sql.spaces()))
+        if [space for _, wanted, space in held if wanted] != list(spaces):
+            await self._alone(sql.use_spaces(spaces))
+        return await self.read(lambda connection: drive(connection, sql.due(2**31)))
+
+    async def spaces(self) -> list[Space]:
+        """See ``Store.spaces``."""
+        held = await self.read(lambda connection: drive(connection, sql.spaces()))
+        return [space for _, _, space in held]
+
+    async def due(self, attempts: int) -> int:
+        """See ``Store.due``."""
+        return await self.read(lambda connection: drive(connection, sql.due(attempts)))
+
+    async def check(self) -> list[str]:
+        """See ``Store.check``."""
+
+        def look(connection: sqlite3.Connection) -> list[str]:
+            faults = [row[0] for row in connection.execute("PRAGMA quick_check(20)") if row[0] != "ok"]
+            faults += [
+                f"a line of {row[0]} points at nothing" for row in connection.execute("PRAGMA foreign_key_check")
+            ]
+            return faults
+
+        return await self.read(look)
+
+    async def close(self) -> None:
+        """See ``Store.close``."""
+        await asyncio.to_thread(self._shut)
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` on a reading connection, off the event loop."""
+
+        def call() -> T:
+            with _explained(self.path):
+                return work(self._reader())
+
+        return await self._in(self._reading, call)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run ``work`` on the writing connection, off the event loop, one after the other."""
+
+        def call() -> T:
+            with _explained(self.path):
+                if self._writer is None:
+                    self._writer = self._open_writer()
+                return work(self._writer)
+
+        return await self._in(self._writing, call)
+
+    def bank(self, connection: sqlite3.Connection, bank_id: str) -> Bank | None:
+        """The bank, if it exists; numbers never change, so they are kept."""
+        number = self._numbers.get(bank_id)
+        if number is None:
+            number = drive(connection, sql.number_of(bank_id))
+            if number is None:
+                return None
+            self._numbers[bank_id] = number
+        return Bank(bank_id, number)
+
+    def nearest(
+        self, connection: sqlite3.Connection, bank: Bank, space: str, vector: Vector, limit: int
+    ) -> list[tuple[int, float]]:
+        """Rows of the bank nearest to a vector, from the matrix in memory, brought up to date first."""
+        known = connection.execute("SELECT space, dimension FROM spaces WHERE name = ?", (space,)).fetchone()
+        if known is None:
+            return []
+        number, dimension = known
+        if len(vector) != dimension:
+            raise InvalidInput(f"The vector has {len(vector)} numbers, the space {space} {dimension}.", field="vector")
+        matrix = self._matrices.matrix(bank.number, number, dimension)
+        with matrix.lock:
+            counters = "SELECT changes, erasures FROM banks WHERE bank = ?"
+            changes, erasures = connection.execute(counters, (bank.number,)).fetchone()
+            if erasures != matrix.erasures:
+                matrix.clear()
+            if changes != matrix.change:
+                matrix.put(_vectors_since(connection, bank.number, number, matrix.change))
+            matrix.change, matrix.erasures = changes, erasures
+            return matrix.ranked(vector, limit)
+
+    async def _alone(self, plan: Plan[T]) -> T:
+        async with self._turn:
+            return await self.write(lambda connection: _in_transaction(connection, plan))
+
+    def _begin(self, connection: sqlite3.Connection, scope: Scope) -> int:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            return drive(connection, sql.open_bank(scope, self.clock()))
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+    async def _in(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, call)
+        except RuntimeError as error:
+            if "shutdown" not in str(error):
+                raise
+            raise Unavailable("The memory is closed.", hint="Open it again.") from error
+
+    def _reader(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._connect()
+            connection.execute("PRAGMA query_only = ON")
+            self._local.connection = connection
+        return connection
+
+    def _open_writer(self) -> sqlite3.Connection:
+        if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+            raise Unavailable(
+                f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed.",
+                hint="Use a Python built with a newer SQLite.",
+            )
+        with suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = self._connect()
+        _prepare(connection, self.path)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=self._settings.busy_timeout_ms / 1_000, isolation_level=None, check_same_thread=False
+        )
+        self._connections.append(connection)
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(_FULL_SYNC)
+        return connection
+
+    def _shut(self) -> None:
+        self._writing.shutdown(wait=True)
+        self._reading.shutdown(wait=True)
+        while self._connections:
+            self._connections.pop().close()
+
+
+class SQLiteReader:
+    """One bank, to read."""
+
+    def __init__(self, store: SQLiteStore, bank_id: str) -> None:
+        self._store = store
+        self._bank_id = bank_id
+
+    async def get(self, ids: Sequence[str]) -> list[Memory]:
+        """See ``Reader.get``."""
+        return await self._ask(lambda bank: sql.get(bank, ids), [])
+
+    async def find(self, where: Where, limit: int, after: str | None = None) -> list[Memory]:
+        """See ``Reader.find``."""
+        return await self._ask(lambda bank: sql.find(bank, where, limit, after), [])
+
+    async def count(self, where: Where) -> int:
+        """See ``Reader.count``."""
+        return await self._ask(lambda bank: sql.count(bank, where), 0)
+
+    async def known(self, content_hash: str) -> Memory | None:
+        """See ``Reader.known``."""
+        return await self._ask(lambda bank: sql.known(bank, content_hash), None)
+
+    async def current(self, key: str) -> Memory | None:
+        """See ``Reader.current``."""
+        return await self._ask(lambda bank: sql.current(bank, key), None)
+
+    async def turns(self, session_id: str, first: int, last: int) -> list[Memory]:
+        """See ``Reader.turns``."""
+        return await self._ask(lambda bank: sql.turns(bank, session_id, first, last), [])
+
+    async def search_words(self, words: Sequence[str], where: Where, limit: int) -> list[Scored]:
+        """See ``Reader.search_words``."""
+        return await self._ask(lambda bank: sql.search_words(bank, words, where, limit, self._store.words), [])
+
+    async def search_time(self, window: Window, where: Where, limit: int) -> list[Scored]:
+        """See ``Reader.search_time``."""
+        return await self._ask(lambda bank: sql.search_time(bank, window, where, limit), [])
+
+    async def search_vector(self, space: str, vector: Vector, where: Where, limit: int) -> list[Scored]:
+        """See ``Reader.search_vector``. Sees what is committed, inside a transaction too."""
+
+        def look(connection: sqlite3.Connection) -> list[Scored]:
+            bank = self._store.bank(connection, self._bank_id)
+            if bank is None:
+                return []
+            wide = 4 * limit
+            while True:
+                ranked = self._store.nearest(connection, bank, space, vector, wide)
+                found = drive(connection, sql.first_allowed(bank, ranked, where, limit))
+                if len(found) >= limit or len(ranked) < wide:
+                    return found
+                wide *= 16
+
+        return await self._store.read(look)
+
+    async def lacking(self, ids: Sequence[str]) -> set[str]:
+        """See ``Reader.lacking``."""
+        return await self._ask(lambda bank: sql.lacking(bank, ids), set())
+
+    async def relations(self, ids: Sequence[str]) -> list[Relation]:
+        """See ``Reader.relations``."""
+        return await self._ask(lambda bank: sql.relations(bank, ids), [])
+
+    async def events(self, memory_id: str | None, limit: int) -> list[Event]:
+        """See ``Reader.events``."""
+        return await self._ask(lambda bank: sql.events(bank, memory_id, limit), [])
+
+    async def stats(self) -> BankStats:
+        """See ``Reader.stats``."""
+        return await self._ask(sql.stats, BankStats(0, 0, {}))
+
+    async def _ask(self, plan: Callable[[Bank], Plan[T]], empty: T) -> T:
+        def look(connection: sqlite3.Connection) -> T:
+            bank = self._store.bank(connection, self._bank_id)
+            return empty if bank is None else drive(connection, plan(bank))
+
+        return await self._store.read(look)
+
+
+class SQLiteTx(SQLiteReader):
+    """One transaction on one bank."""
+
+    def __init__(self, store: SQLiteStore, bank: Bank) -> None:
+        super().__init__(store, bank.id)
+        self._bank = bank
+
+    async def next_turn(self, session_id: str, count: int) -> int:
+        """See ``Tx.next_turn``."""
+        return await self._do(sql.next_turn(self._bank, session_id, count, self._store.clock()))
+
+    async def add(self, memory: Memory, words: Sequence[str]) -> None:
+        """See ``Tx.add``."""
+        await self._do(sql.add(self._bank, memory, words))
+
+    async def change(self, memory: Memory, words: Sequence[str] | None = None, **fields: Any) -> Memory:
+        """See ``Tx.change``."""
+        return await self._do(sql.change(self._bank, memory, words, fields))
+
+    async def relate(self, relation: Relation) -> None:
+        """See ``Tx.relate``."""
+        await self._do(sql.relate(self._bank, relation))
+
+    async def record(self, events: Sequence[Event]) -> None:
+        """See ``Tx.record``."""
+        await self._do(sql.record(self._bank, events))
+
+    async def set_vectors(self, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+        """See ``Tx.set_vectors``."""
+        await self._do(_set_vectors(self._bank, space, vectors))
+
+    async def settle_index(self, indexed: Sequence[str], failed: Mapping[str, str]) -> None:
+        """See ``Tx.settle_index``."""
+        await self._do(sql.settle_index(self._bank, indexed, dict(failed)))
+
+    async def touch(self, ids: Sequence[str], at: datetime) -> None:
+        """See ``Tx.touch``."""
+        await self._do(sql.touch(self._bank, ids, at))
+
+    async def erase(self, ids: Sequence[str]) -> Erased:
+        """See ``Tx.erase``."""
+        return await self._do(sql.erase(self._bank, ids))
+
+    async def _ask(self, plan: Callable[[Bank], Plan[T]], empty: T) -> T:  # noqa: ARG002
+        return await self._do(plan(self._bank))
+
+    async def _do(self, plan: Plan[T]) -> T:
+        return await self._store.write(lambda connection: drive(connection, plan))
+
+
+def drive(connection: sqlite3.Connection, plan: Plan[T]) -> T:
+    """Carry a plan out: run each statement it asks for and hand it the rows."""
+    try:
+        statement = next(plan)
+        while True:
+            statement = plan.send(_run(connection, statement))
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+def _run(connection: sqlite3.Connection, statement: Statement) -> list[Row]:
+    if statement.many is not None:
+        connection.executemany(statement.sql, statement.many)
+        return []
+    return connection.execute(statement.sql, statement.params or {}).fetchall()
+
+
+def _in_transaction(connection: sqlite3.Connection, plan: Plan[T]) -> T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = drive(connection, plan)
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.OperationalError):  # a full disk has rolled back already
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _vectors_since(connection: sqlite3.Connection, bank: int, space: int, change: int) -> Iterator[tuple[int, bytes]]:
+    # A row's parts are read together: those that did not change would be lost with the ones replaced.
+    yield from connection.execute(
+        "SELECT row, vector FROM vectors WHERE bank = :bank AND space = :space AND row IN"
+        " (SELECT row FROM vectors WHERE bank = :bank AND space = :space AND change > :change) ORDER BY row, part",
+        {"bank": bank, "space": space, "change": change},
+    )
+
+
+def _set_vectors(bank: Bank, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> Plan[None]:
+    change = yield from sql.next_change(bank)
+    for memory_id, parts in vectors.items():
+        params = {"bank": bank.number, "id": memory_id, "space": space, "parts": len(parts)}
+        yield Statement(
+            "DELETE FROM vectors WHERE bank = :bank AND part >= :parts"
+            " AND space = (SELECT space FROM spaces WHERE name = :space)"
+            " AND row = (SELECT row FROM memories WHERE bank = :bank AND id = :id)",
+            params,
+        )
+        lines = [
+            {"bank": bank.number, "id": memory_id, "space": space, "part": part, "change": change, "vector": to_blob(v)}
+            for part, v in enumerate(parts)
+        ]
+        yield Statement(
+            "INSERT INTO vectors (bank, space, row, part, change, vector)"
+            " SELECT m.bank, s.space, m.row, :part, :change, :vector FROM memories m, spaces s"
+            " WHERE m.bank = :bank AND m.id = :id AND s.name = :space"
+            " ON CONFLICT (bank, space, row, part) DO UPDATE SET change = excluded.change, vector = excluded.vector",
+            many=lines,
+        )
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Make the file ours: settings that only a new file takes, then the schema."""
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != _APPLICATION_ID and tables:
+        raise Unavailable(f"{path} is another program's database.", hint="Name another file with --database.")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > latest("sqlite"):
+        raise Unavailable(
+            f"{path} is of schema {version}; this program knows {latest('sqlite')} and older.",
+            hint="Upgrade with: pip install --upgrade hindsight-memory. The file was not changed.",
+        )
+    if not tables:
+        connection.execute("PRAGMA page_size = 8192")  # five vectors a page instead of two
+    connection.execute("PRAGMA journal_mode = WAL")
+    if pending("sqlite", version):
+        _migrate(connection)
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")  # several processes may start on an empty file: one migrates
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        for step in pending("sqlite", version):
+            for statement in _statements(step.sql):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {step.number}")
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.OperationalError):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    # executescript would commit first, and a half-applied step could then stay behind.
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+_EXPLANATIONS: Final = (
+    ("locked", Overloaded, "is held by another process", "Try again; if it stays, end the process that holds it."),
+    ("full", Unavailable, "cannot grow: the disk is full", "Free some space and repeat; nothing was half-written."),
+    ("readonly", Unavailable, "cannot be written to", "Make the file and its folder writable, or name another file."),
+    ("unable to open", Unavailable, "cannot be opened", "Check that its folder exists and may be written to."),
+    ("malformed", Unavailable, "is damaged", "Restore a backup, or save what is left with: sqlite3 FILE .recover"),
+    ("not a database", Unavailable, "is not a database", "Name another file, or restore a backup of this one."),
+    ("disk i/o error", Unavailable, "cannot be read or written", "Check the disk and its free space."),
+)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explain(error, path) from error
+
+
+def _explain(error: sqlite3.Error, path: Path) -> HindsightMemoryError:
+    said = str(error).lower()
+    for sign, kind, what, hint in _EXPLANATIONS:
+        if sign in said:
+            return kind(f"The memory file {path} {what}.", hint=hint)
+    return Unavailable(f"The memory file {path} failed: {error}.", hint="Run: hindsight-memory doctor")

@@ -1,0 +1,115 @@
+"""Exact nearest neighbours in memory: one matrix a bank and space, caught up from the database."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from threading import Lock
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FIRST_ROOM: Final = 256
+_CACHE_BYTES: Final = 1 << 30
+
+
+class Matrix:
+    """The vectors of one bank in one space, with the rows they belong to.
+
+    ``change`` and ``erasures`` are the bank's counters it has caught up with. A row whose vector is replaced
+    leaves a dead line behind; lines are never moved, so adding is cheap.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.change = 0
+        self.erasures = 0
+        self.lock = Lock()
+        self._size = 0
+        self._data = np.zeros((_FIRST_ROOM, dimension), np.float32)
+        self._rows = np.zeros(_FIRST_ROOM, np.int64)
+        self._lines: dict[int, list[int]] = {}
+        self._dead = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it takes."""
+        return self._data.nbytes
+
+    def clear(self) -> None:
+        """Forget everything, as after an erasure."""
+        self._size, self._dead, self.change = 0, 0, 0
+        self._data = np.zeros((_FIRST_ROOM, self._data.shape[1]), np.float32)
+        self._lines.clear()
+
+    def put(self, changed: Iterable[tuple[int, bytes]]) -> None:
+        """Replace the vectors of rows; an empty one removes the row's. Parts of one row come together."""
+        fresh: set[int] = set()
+        for row, blob in changed:
+            if row not in fresh:
+                self._drop(row)
+                fresh.add(row)
+            if blob:
+                self._append(row, np.frombuffer(blob, "<f4"))
+
+    def ranked(self, query: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
+        """The nearest rows with their cosine, best first; a row counts by its best part."""
+        scores = self._data[: self._size] @ query
+        if self._dead:
+            alive = np.zeros(self._size, bool)
+            alive[[line for lines in self._lines.values() for line in lines]] = True
+            scores[~alive] = -np.inf
+        order = _largest(scores, limit + self._size - len(self._lines))
+        best: dict[int, float] = {}
+        for row, score in zip(self._rows[order].tolist(), scores[order].tolist(), strict=True):
+            if score == -np.inf or len(best) == limit:
+                break
+            best.setdefault(row, score)
+        return list(best.items())
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def _drop(self, row: int) -> None:
+        self._dead += len(self._lines.pop(row, ()))
+
+    def _append(self, row: int, vector: NDArray[np.float32]) -> None:
+        if self._size == len(self._data):
+            self._data = np.concatenate([self._data, np.zeros_like(self._data)])
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._data[self._size] = vector
+        self._rows[self._size] = row
+        self._lines.setdefault(row, []).append(self._size)
+        self._size += 1
+
+
+class MatrixCache:
+    """Matrices of the banks searched most recently, within a bound of memory."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._held: OrderedDict[tuple[int, int], Matrix] = OrderedDict()
+
+    def matrix(self, bank: int, space: int, dimension: int) -> Matrix:
+        """The bank's matrix in this space, empty when it is new here."""
+        with self._lock:
+            found = self._held.setdefault((bank, space), Matrix(dimension))
+            self._held.move_to_end((bank, space))
+            while len(self._held) > 1 and sum(each.nbytes for each in self._held.values()) > _CACHE_BYTES:
+                self._held.popitem(last=False)
+            return found
+
+
+def _largest(scores: NDArray[np.float32], limit: int) -> NDArray[np.intp]:
+    """Places of the largest scores, largest first, equal ones by place."""
+    if limit < len(scores):
+        bound = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        places = np.flatnonzero(scores >= bound)
+    else:
+        places = np.arange(len(scores))
+    return places[np.argsort(-scores[places], kind="stable")]
+
+
+def to_blob(vector: Sequence[float] | NDArray[np.float32]) -> bytes:
+    """A vector as it is stored."""
+    return np.asarray(vector, "<f4").tobytes()
