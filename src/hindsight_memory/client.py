@@ -7,9 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from hindsight_memory.build import build, settings_from
 from hindsight_memory.domain import (
     Changes,
     Check,
@@ -32,8 +31,10 @@ from hindsight_memory.domain import (
     Wait,
     utc_now,
 )
-from hindsight_memory.remote import Remote
-from hindsight_memory.service import Service
+
+if TYPE_CHECKING:
+    from hindsight_memory.remote import Remote
+    from hindsight_memory.service import Service
 
 
 class WhoFields(TypedDict, total=False):
@@ -250,6 +251,9 @@ class AsyncHindsightMemory:
 
     async def _opened(self) -> Service | Remote:
         if self._service is None:
+            from hindsight_memory.build import build, settings_from  # noqa: PLC0415  # numpy comes with it: 0.2 s
+            from hindsight_memory.remote import Remote  # noqa: PLC0415
+
             settings = settings_from(database=self._database)
             if settings.database.startswith(("http://", "https://")):
                 self._service = Remote(settings.database, self._api_key or settings.server.api_key)

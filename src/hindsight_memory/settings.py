@@ -70,6 +70,8 @@ class RecallSettings:
 
     candidates: int = 100
     """What each retriever brings, at least twice the number of results asked for."""
+    looked_at: int = 30
+    """How many of the fused candidates are read and weighed, at least twice the number of results asked for."""
     rrf_k: int = 60
     """Cormack, Clarke and Buettcher, «Reciprocal Rank Fusion» (2009)."""
     weights: Mapping[str, float] = field(

@@ -11,8 +11,9 @@ from typing import Final
 
 from hindsight_memory.domain import Factor, Hit, Memory, Share, Why, Window
 from hindsight_memory.recall.plan import Plan
-from hindsight_memory.recall.retrievers import Ranked
+from hindsight_memory.recall.retrievers import Brought
 from hindsight_memory.settings import RetentionSettings
+from hindsight_memory.store.base import Scored
 from hindsight_memory.strength import idle_days, retention
 
 _SURE_COSINE: Final = 3.0
@@ -36,7 +37,7 @@ class Found:
         return math.fsum(share.amount for share in self.shares)
 
 
-def fuse(lists: Ranked, weights: Mapping[str, float], k: int) -> list[Found]:
+def fuse(lists: Mapping[str, Sequence[Scored]], weights: Mapping[str, float], k: int) -> list[Found]:
     """Reciprocal rank fusion: each list gives ``weight / (k + rank)``; best first, equal ones by id."""
     shares: dict[str, list[Share]] = defaultdict(list)
     for signal, ranked in lists.items():
@@ -47,9 +48,11 @@ def fuse(lists: Ranked, weights: Mapping[str, float], k: int) -> list[Found]:
     return sorted(found, key=lambda each: (-each.score, each.id))
 
 
-def weigh(found: Sequence[tuple[Found, Memory]], plan: Plan, settings: RetentionSettings) -> list[Hit]:
+def weigh(
+    found: Sequence[tuple[Found, Memory]], plan: Plan, brought: Brought, settings: RetentionSettings
+) -> list[Hit]:
     """Multiply by recency, importance, trust, use and time; best first, equal ones by id."""
-    hits = [_hit(each, memory, plan, settings) for each, memory in found]
+    hits = [_hit(each, memory, plan, brought, settings) for each, memory in found]
     return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))
 
 
@@ -58,12 +61,15 @@ def gate(hits: Sequence[Hit], floor: float) -> list[Hit]:
     return [hit for hit in hits if hit.confidence >= floor]
 
 
-def _hit(found: Found, memory: Memory, plan: Plan, settings: RetentionSettings) -> Hit:
+def _hit(found: Found, memory: Memory, plan: Plan, brought: Brought, settings: RetentionSettings) -> Hit:
     factors = tuple(_factors(memory, plan.now, plan.windows, settings))
     score = found.score * math.prod(factor.value for factor in factors)
-    absent = [f"{name}: did not bring this memory" for name in _asked(plan) - {s.signal for s in found.shares}]
-    why = Why(_sentence(found.shares, factors), found.shares, factors, (*plan.inactive, *sorted(absent)))
-    return Hit(memory, score, confidence(found.shares, plan.calibration), why)
+    given = {share.signal for share in found.shares}
+    absent = tuple(f"{signal}: did not bring this memory" for signal in brought.lists if signal not in given)
+    sure = confidence(found.shares, {each.space: each.calibration for each in plan.embedders})
+    return Hit(
+        memory, score, sure, Why(_sentence(found.shares, factors), found.shares, factors, brought.inactive + absent)
+    )
 
 
 def _factors(memory: Memory, now: datetime, windows: Sequence[Window], settings: RetentionSettings) -> list[Factor]:
@@ -101,15 +107,6 @@ def confidence(shares: Sequence[Share], calibration: Mapping[str, Mapping[str, f
 
 def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-max(-50.0, min(50.0, x))))
-
-
-def _asked(plan: Plan) -> set[str]:
-    names = {f"vector:{space}" for space in plan.vectors}
-    if plan.words:
-        names.add("words")
-    if plan.windows:
-        names.add("time")
-    return names
 
 
 _SAID: Final = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -69,19 +69,21 @@ def to_cell(name: str, value: Any) -> Any:
     return to_json(value) if name == "metadata" else value
 
 
-def from_cell(name: str, cell: Any) -> Any:
-    """A column's cell as the field's value."""
-    if cell is None:
-        return None
+def _decoder(name: str) -> Callable[[Any], Any] | None:
+    """How a cell of this column becomes the field's value; ``None`` where it is that value already."""
     if name in _TIMES:
-        return from_micros(cell)
+        return from_micros
     if name in _FLAGS:
-        return bool(cell)
+        return bool
     if name in _LISTS:
-        return tuple(json.loads(cell))
-    if name in _ENUMS:
-        return _ENUMS[name](cell)
-    return json.loads(cell) if name == "metadata" else cell
+        return lambda cell: () if cell == "[]" else tuple(json.loads(cell))
+    if name == "metadata":
+        return lambda cell: {} if cell == "{}" else json.loads(cell)
+    enum = _ENUMS.get(name)
+    return None if enum is None else {member.value: member for member in enum}.__getitem__
+
+
+_DECODERS: Final = tuple((place, decode) for place, n in enumerate(_IN_ROW) if (decode := _decoder(n)) is not None)
 
 
 def to_json(value: object) -> str:
@@ -96,8 +98,11 @@ def to_params(memory: Memory) -> Params:
 
 def to_memory(bank_id: str, row: Row) -> Memory:
     """A row of ``COLUMNS`` as a memory."""
-    cells = {name: from_cell(name, cell) for name, cell in zip(_IN_ROW, row, strict=True)}
-    return Memory(bank_id=bank_id, **cells)
+    cells = list(row)
+    for place, decode in _DECODERS:
+        if cells[place] is not None:
+            cells[place] = decode(cells[place])
+    return Memory(bank_id=bank_id, **dict(zip(_IN_ROW, cells, strict=True)))
 
 
 def to_relation(row: Row) -> Relation:
