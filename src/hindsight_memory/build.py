@@ -79,15 +79,19 @@ def default_path() -> Path:
     return user_data_path("hindsight-memory", appauthor=False) / "memory.db"
 
 
-async def build(settings: Settings, clock: Callable[[], datetime] = utc_now) -> Service:
+async def build(
+    settings: Settings, clock: Callable[[], datetime] = utc_now, embedders: Sequence[Embedder] | None = None
+) -> Service:
     """A service over the settings' database. ``start`` it to have the work behind the verbs done here too.
+
+    ``embedders`` are used instead of those that the settings name.
 
     Raises ``InvalidInput`` for a database or an embedder that is not known, ``Unavailable`` when the database cannot
     be used.
     """
     store = await open_store(settings, clock)
     try:
-        wanted, notes = await embedders_of(settings.embed)
+        wanted, notes = await embedders_of(settings.embed) if embedders is None else (list(embedders), ())
         past = await _past(store, wanted, settings)
         return Service(_wired(settings, store, wanted, past, notes, clock))
     except BaseException:

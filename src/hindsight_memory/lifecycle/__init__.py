@@ -1,1 +1,0 @@
-"""What happens to memories later."""
