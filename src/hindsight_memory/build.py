@@ -7,6 +7,7 @@ import importlib.util
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from hindsight_memory.ingest.conversation import ConversationWriter
 from hindsight_memory.ingest.index import Indexer
 from hindsight_memory.ingest.pipeline import Writer
 from hindsight_memory.models.base import Embedder, ModelFailed
+from hindsight_memory.models.calibration import background
 from hindsight_memory.models.local import bundled, fastembed, sentence_transformers
 from hindsight_memory.recall.pipeline import Finder
 from hindsight_memory.recall.plan import Understanding
@@ -92,6 +94,7 @@ async def build(
     store = await open_store(settings, clock)
     try:
         wanted, notes = await embedders_of(settings.embed) if embedders is None else (list(embedders), ())
+        await _calibrate(store, wanted)
         past = await _past(store, wanted, settings)
         return Service(_wired(settings, store, wanted, past, notes, clock))
     except BaseException:
@@ -168,6 +171,19 @@ def _needs(package: str) -> None:
         return
     hint = f"Install it: pip install {package.replace('_', '-')}"
     raise InvalidInput(f"This embedder needs {package}, which is not installed.", hint=hint, field=f"{PREFIX}EMBEDDER")
+
+
+async def _calibrate(store: Store, wanted: Sequence[Embedder]) -> None:
+    """Learn what a cosine means in each space where nobody knows it yet; a model that fails is asked next time."""
+    known = {space.name: space.calibration for space in await store.spaces()}
+    for embedder in wanted:
+        if embedder.calibration["deviation"]:
+            continue
+        if known.get(embedder.space, {}).get("deviation"):
+            embedder.calibration = known[embedder.space]
+            continue
+        with suppress(ModelFailed):
+            embedder.calibration = await background(embedder)
 
 
 async def _past(store: Store, wanted: Sequence[Embedder], settings: Settings) -> list[Embedder]:
