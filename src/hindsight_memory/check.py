@@ -20,13 +20,19 @@ _LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 _SECONDS_END_AT: Final = 20_000_000_000  # as seconds the year 2603, as milliseconds 1970: no real date is both
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _Number = TypeVar("_Number", int, float)
+E = TypeVar("E", bound=StrEnum)
 
 
 class Limits(dict[str, float]):
-    """Bounds of a field: characters of a text, value of a number; ``items`` bounds a list."""
+    """Bounds of a field: characters of a text, value of a number; ``items`` bounds a list.
 
-    def __init__(self, *, least: float = 0, most: float = math.inf, items: float = math.inf) -> None:
-        super().__init__(least=least, most=most, items=items)
+    ``prose`` is text that is normalised before it is kept, so that a NUL in it does no harm.
+    """
+
+    def __init__(
+        self, *, least: float = 0, most: float = math.inf, items: float = math.inf, prose: bool = False
+    ) -> None:
+        super().__init__(least=least, most=most, items=items, prose=prose)
 
 
 class Checked:
@@ -43,6 +49,20 @@ class Checked:
         kind: Any = type(self)
         for name, convert, limits in _plan(kind):
             object.__setattr__(self, name, convert(name, getattr(self, name), limits))
+
+
+def parse_text(name: str, value: object, most: int) -> str:
+    """A text that can be stored, of at most ``most`` characters."""
+    return _text(name, value, Limits(most=most))
+
+
+def parse_choice(name: str, value: Any, enum: type[E]) -> E:
+    """A member of an enum, from itself or its text."""
+    try:
+        return enum(value)
+    except ValueError:
+        hint = f"Use one of: {', '.join(enum)}."
+        raise InvalidInput(f"{name} is {_shown(value)}, which is not known.", hint=hint, field=name) from None
 
 
 def parse_time(name: str, value: object) -> datetime:
@@ -94,11 +114,7 @@ def _converter(hint: Any) -> _Convert:
 
 def _choice(enum: type[StrEnum]) -> _Convert:
     def convert(name: str, value: Any, limits: Mapping[str, float]) -> StrEnum:
-        try:
-            return enum(value)
-        except ValueError:
-            hint = f"Use one of: {', '.join(enum)}."
-            raise InvalidInput(f"{name} is {_shown(value)}, which is not known.", hint=hint, field=name) from None
+        return parse_choice(name, value, enum)
 
     return convert
 
@@ -121,6 +137,8 @@ def _text(name: str, value: Any, limits: Mapping[str, float]) -> str:
     if _LONE_SURROGATE.search(value):
         hint = "The text was cut inside a character or wrongly decoded; decode it as UTF-8."
         raise InvalidInput(f"{name} holds half of a surrogate pair.", hint=hint, field=name)
+    if "\0" in value and not limits["prose"]:
+        raise InvalidInput(f"{name} holds a NUL character.", hint="Take it out.", field=name)
     if len(value) > limits["most"]:
         message = f"{name} has {len(value):,} characters; at most {limits['most']:,.0f}."
         raise InvalidInput(message, hint="Split it, or store a summary and a reference.", field=name)
@@ -150,7 +168,7 @@ def _number(name: str, value: Any, limits: Mapping[str, float]) -> float:
 def _bounded(name: str, value: _Number, limits: Mapping[str, float]) -> _Number:
     if not limits["least"] <= value <= limits["most"]:
         bounds = f"{limits['least']:g} to {limits['most']:g}"
-        raise InvalidInput(f"{name} is {value:g}; it must be from {bounds}.", field=name)
+        raise InvalidInput(f"{name} is {_shown(value)}; it must be from {bounds}.", field=name)
     return value
 
 
@@ -178,10 +196,10 @@ def _json_size(name: str, value: object, depth: int) -> int:
                 raise InvalidInput(f"{name} holds a character that cannot be stored.", field=name)
             return len(value.encode()) + 3
         case int() | float():
-            if not math.isfinite(value) or abs(value) >= 2**63:
+            if not -(2**63) < value < 2**63:  # nor is NaN between them
                 raise InvalidInput(f"{name} holds a number that cannot be stored.", field=name)
             return 20
-        case Mapping():
+        case Mapping() if all(isinstance(key, str) for key in value):
             return 2 + sum(_json_size(name, part, depth + 1) for pair in value.items() for part in pair)
         case list() | tuple():
             return 2 + sum(_json_size(name, part, depth + 1) for part in value)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
+from hindsight_memory.check import parse_choice
 from hindsight_memory.domain import (
     Changes,
     Check,
@@ -31,6 +33,7 @@ from hindsight_memory.domain import (
     Wait,
     utc_now,
 )
+from hindsight_memory.errors import InvalidInput
 
 if TYPE_CHECKING:
     from hindsight_memory.remote import Remote
@@ -141,6 +144,7 @@ class AsyncHindsightMemory:
         self._database = None if database is None else str(database)
         self._api_key = api_key
         self._clock = clock
+        self._opening = asyncio.Lock()
         self._service: Service | Remote | None = None
 
     @classmethod
@@ -182,15 +186,16 @@ class AsyncHindsightMemory:
         """
         scope, values = self._split(fields)
         draft = content if isinstance(content, Draft) else Draft(content=content, **values)
-        return await (await self._opened()).write(draft, scope, Wait(wait))
+        return await (await self._opened()).write(draft, scope, parse_choice("wait", wait, Wait))
 
     async def write_many(
         self, drafts: Sequence[Draft | str], *, wait: Wait | str = Wait.STORED, **who: Unpack[WhoFields]
     ) -> list[Receipt]:
         """Remember several things, all or none; the receipts come in their order."""
         scope, _ = self._split(who)
-        whole = [draft if isinstance(draft, Draft) else Draft(content=draft) for draft in drafts]
-        return await (await self._opened()).write_many(whole, scope, Wait(wait))
+        listed = _listed("drafts", drafts)
+        whole = [draft if isinstance(draft, Draft) else Draft(content=draft) for draft in listed]
+        return await (await self._opened()).write_many(whole, scope, parse_choice("wait", wait, Wait))
 
     async def write_conversation(
         self,
@@ -201,8 +206,8 @@ class AsyncHindsightMemory:
     ) -> list[Receipt]:
         """Append messages (``role``, ``content``, …) to the session, each one episodic memory among its neighbours."""
         scope, _ = self._split(who)
-        whole = [message if isinstance(message, Message) else Message(**message) for message in messages]
-        return await (await self._opened()).write_conversation(whole, scope, Wait(wait))
+        whole = [_message(message) for message in _listed("messages", messages)]
+        return await (await self._opened()).write_conversation(whole, scope, parse_choice("wait", wait, Wait))
 
     async def import_file(
         self, path: str | Path, *, progress: Callable[[int], None] = lambda _: None, **who: Unpack[WhoFields]
@@ -250,6 +255,12 @@ class AsyncHindsightMemory:
         return await (await self._opened()).doctor()
 
     async def _opened(self) -> Service | Remote:
+        if self._service is not None:
+            return self._service
+        async with self._opening:  # two first calls at once open it once
+            return await self._open()
+
+    async def _open(self) -> Service | Remote:
         if self._service is None:
             from hindsight_memory.build import build, settings_from  # noqa: PLC0415  # numpy comes with it: 0.2 s
             from hindsight_memory.remote import Remote  # noqa: PLC0415
@@ -276,3 +287,20 @@ class AsyncHindsightMemory:
         """Memories by filter, newest first, a page at a time."""
         scope, values = self._split(fields)
         return await (await self._opened()).list(Listing(**values), scope)
+
+
+def _listed(name: str, value: Any) -> Sequence[Any]:
+    # A text is a sequence too: its letters would become memories.
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
+        raise InvalidInput(f"{name} must be a list.", field=name)
+    return value
+
+
+def _message(value: Message | Mapping[str, Any]) -> Message:
+    if isinstance(value, Message):
+        return value
+    try:
+        return Message(**value)
+    except TypeError as error:
+        hint = f"A message has the fields {', '.join(f.name for f in fields(Message))}."
+        raise InvalidInput(f"A message could not be read: {error}.", hint=hint, field="messages") from error

@@ -145,7 +145,7 @@ class Scope(Who):
 class Draft(Checked):
     """What a caller asks to remember. A REST body, a tool call and an import line are all one."""
 
-    content: str = field(metadata=Limits(least=1, most=100_000))
+    content: str = field(metadata=Limits(least=1, most=100_000, prose=True))
     kind: Kind = Kind.SEMANTIC
     key: str | None = field(default=None, metadata=Limits(least=1, most=200))
     tags: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=50))
@@ -172,7 +172,7 @@ class Message(Checked):
     ``id`` is the host's own id, where it has one: the same id in the same session is the same turn.
     """
 
-    content: str = field(metadata=Limits(least=1, most=100_000))
+    content: str = field(metadata=Limits(least=1, most=100_000, prose=True))
     role: Role = Role.USER
     speaker: str | None = field(default=None, metadata=Limits(most=200))
     occurred_at: datetime | None = None
@@ -250,7 +250,7 @@ class Filter(Checked):
 class Query(Filter):
     """What is asked of a bank. ``spaces`` names embedding spaces to search; none means the current one."""
 
-    text: str = field(metadata=Limits(least=1, most=100_000))
+    text: str = field(metadata=Limits(least=1, most=100_000, prose=True))
     limit: int = field(default=10, metadata=Limits(least=1, most=200))
     spaces: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=4))
 
@@ -268,7 +268,7 @@ class Listing(Filter):
 class Changes(Checked):
     """What an update may change; what is ``None`` stays as it is."""
 
-    content: str | None = field(default=None, metadata=Limits(least=1, most=100_000))
+    content: str | None = field(default=None, metadata=Limits(least=1, most=100_000, prose=True))
     key: str | None = field(default=None, metadata=Limits(least=1, most=200))
     tags: tuple[str, ...] | None = field(default=None, metadata=Limits(most=200, items=50))
     metadata: Mapping[str, Any] | None = None

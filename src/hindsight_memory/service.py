@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from hindsight_memory.check import parse_text
 from hindsight_memory.domain import (
     Action,
     Changes,
@@ -38,7 +39,7 @@ from hindsight_memory.domain import (
 from hindsight_memory.errors import Conflict, InvalidInput, NotFound
 from hindsight_memory.guard.access import LOCAL, Principal, require
 from hindsight_memory.ingest.conversation import ConversationWriter
-from hindsight_memory.ingest.enrich import content_hash, words_of
+from hindsight_memory.ingest.enrich import identity, owner_of, words_of
 from hindsight_memory.ingest.index import Indexer
 from hindsight_memory.ingest.pipeline import Writer
 from hindsight_memory.ingest.transcripts import Transcript, detect, read
@@ -50,6 +51,8 @@ from hindsight_memory.store.base import Store, Tx, Where
 from hindsight_memory.text.tokens import normalise
 
 _WHOLE_QUERY = 200
+_LONGEST_ID = 200
+_LONGEST_REASON = 2_000
 _IMPORT_BATCH = 200
 
 
@@ -175,8 +178,8 @@ class Service:
         """What is worth knowing for a query, as one prompt block of at most ``budget_tokens``."""
         require(self.principal, "search", scope)
         budget = self.settings.pack.budget_tokens if budget_tokens is None else budget_tokens
-        if budget < 1:
-            raise InvalidInput("budget_tokens must be at least 1.", field="budget_tokens")
+        if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+            raise InvalidInput("budget_tokens must be a whole number, at least 1.", field="budget_tokens")
         wide = replace(query, limit=max(query.limit, self.settings.pack.candidates))
         return pack(await self.search(wide, scope), budget, self.settings.pack)
 
@@ -195,6 +198,7 @@ class Service:
     async def get(self, memory_id: str, scope: Scope) -> Memory:
         """One memory. Raises ``NotFound`` for an unknown, a forgotten, or another agent's private one."""
         require(self.principal, "get", scope)
+        memory_id = parse_text("id", memory_id, _LONGEST_ID)
         return _visible(await self._parts.store.reading(scope.bank).get([memory_id]), memory_id, scope)
 
     # Changing
@@ -205,6 +209,7 @@ class Service:
         Raises ``Conflict`` when ``changes.version`` is not the stored one, or another memory says the same already.
         """
         require(self.principal, "update", scope)
+        memory_id = parse_text("id", memory_id, _LONGEST_ID)
         values = changes.given()
         if not values:
             raise InvalidInput("There is nothing to change.", hint="Give at least one field.", field="content")
@@ -224,6 +229,8 @@ class Service:
     async def forget(self, memory_id: str, scope: Scope, reason: str = "") -> Memory:
         """Take a memory out of sight; ``restore`` brings it back. Forgetting it twice is forgetting it once."""
         require(self.principal, "forget", scope)
+        memory_id = parse_text("id", memory_id, _LONGEST_ID)
+        reason = parse_text("reason", reason, _LONGEST_REASON)
         async with self._parts.store.transaction(scope) as tx:
             memory = _seen(await tx.get([memory_id]), memory_id, scope)
             if memory.status is Status.DELETED:
@@ -238,6 +245,7 @@ class Service:
         Raises ``Conflict`` when the same, or another value of its key, has been stored in the meantime.
         """
         require(self.principal, "restore", scope)
+        memory_id = parse_text("id", memory_id, _LONGEST_ID)
         async with self._parts.store.transaction(scope) as tx:
             memory = _seen(await tx.get([memory_id]), memory_id, scope)
             if memory.status is not Status.DELETED:
@@ -354,10 +362,16 @@ async def _rehashed(memory: Memory, values: dict[str, Any], tx: Tx) -> dict[str,
         raise InvalidInput("content is empty once control characters are taken out.", field="content")
     if memory.turn is not None or not {"content", "key"} & values.keys():
         return {"content": content} if "content" in values else {}
-    changed = content_hash(memory.kind, values.get("key", memory.key), content)
+    key = values.get("key", memory.key)
+    changed = identity(memory.kind, key, content, owner_of(memory))
     other = await tx.known(changed)
     if other is not None and other.id != memory.id and other.status is Status.ACTIVE:
         raise Conflict(f"Memory {other.id} says this already.", hint="Forget one of the two.", field="content")
+    holder = None
+    if key is not None and key != memory.key and memory.status is Status.ACTIVE:
+        holder = await tx.current(key, owner_of(memory))
+    if holder is not None:
+        raise Conflict(f"Memory {holder.id} is the value of {key}.", hint="Update that one, or forget it.", field="key")
     return {"content": content, "content_hash": changed}
 
 
@@ -365,7 +379,7 @@ async def _refuse_second(memory: Memory, tx: Tx) -> None:
     same = await tx.known(memory.content_hash)
     other = same if same is not None and same.status is Status.ACTIVE else None
     if other is None and memory.key is not None:
-        other = await tx.current(memory.key)
+        other = await tx.current(memory.key, owner_of(memory))
     if other is not None:
         hint = "Forget that one first, or leave this one forgotten."
         raise Conflict(f"Memory {other.id} has taken its place.", hint=hint, field="id")

@@ -79,6 +79,8 @@ class RecallSettings:
     )
     floor: float = 0.0
     """Least confidence of a result."""
+    model_wait_s: float = 10.0
+    """How long a search waits for a query's vector before it does without; a first one loads the model."""
     query_cache: int = 2_048
     """Query vectors kept in memory, least recently used first out."""
     words: WordSettings = field(default_factory=WordSettings)

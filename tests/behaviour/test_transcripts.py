@@ -248,7 +248,7 @@ class TestClaudeCode:
         assert [s.where for s in skipped] == ["a.jsonl:2"]
 
     def test_our_own_context_is_not_read_back(self, tmp_path: Path) -> None:
-        text = "<hindsight-memory>\nold things\n</hindsight-memory>\nWhat now?"
+        text = "<recalled-memory>\nold things\n</recalled-memory>\nWhat now?"
         assert said(only(put(tmp_path / "a.jsonl", [cc("user", text)]))) == [("user", "What now?")]
 
 

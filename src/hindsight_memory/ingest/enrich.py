@@ -21,7 +21,8 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
     content = normalise(draft.content)
     if not content:
         raise InvalidInput("content is empty once control characters are taken out.", field="content")
-    if draft.visibility is Visibility.PRIVATE and scope.agent_id is None:
+    private = draft.visibility is Visibility.PRIVATE
+    if private and scope.agent_id is None:
         raise InvalidInput("A private memory needs an agent_id.", hint="Give agent_id.", field="visibility")
     if draft.valid_from and draft.valid_until and draft.valid_until <= draft.valid_from:
         raise InvalidInput("valid_until is not after valid_from.", field="valid_until")
@@ -31,7 +32,7 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
         agent_id=scope.agent_id,
         session_id=scope.session_id,
         content=content,
-        content_hash=content_hash(draft.kind, draft.key, content),
+        content_hash=identity(draft.kind, draft.key, content, scope.agent_id if private else None),
         kind=draft.kind,
         key=draft.key,
         tags=tuple(dict.fromkeys(draft.tags)),
@@ -52,6 +53,16 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
         task=draft.task,
         tools=draft.tools,
     )
+
+
+def identity(kind: Kind, key: str | None, content: str, owner: str | None) -> str:
+    """The hash of what a memory says; what one agent keeps to itself is never the same as what another says."""
+    return content_hash(kind, key, content) if owner is None else content_hash(kind, key, content, owner)
+
+
+def owner_of(memory: Memory) -> str | None:
+    """The one agent that may see a memory; ``None`` when all may."""
+    return memory.agent_id if memory.visibility is Visibility.PRIVATE else None
 
 
 def content_hash(*parts: str | int | None) -> str:

@@ -343,6 +343,8 @@ def _codex_noise(kind: str) -> str:
 
 
 def _sessions(listed: list[Any], name: str) -> Found:
+    if not listed:
+        yield Skipped(name, "It holds no sessions.")
     for number, entry in enumerate(listed, 1):
         where = f"{name}, session {number}"
         messages = _object(entry).get("messages")

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_memory.domain import Memory, Scope, Status
-from hindsight_memory.errors import HindsightMemoryError
 from hindsight_memory.models.base import Embedder, ModelFailed, passage, windows
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Space, Store
@@ -37,13 +36,15 @@ class Indexer:
     holder: str
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _started: bool = False
     _wrote: bool = False
     _closing: bool = False
 
     async def start(self) -> None:
         """Say which spaces are wanted; what lacks a vector in one of them becomes due."""
-        if self.embedders:
+        if self.embedders and not self._started:
             await self.store.use_spaces([space_of(embedder) for embedder in self.embedders])
+            self._started = True
 
     def wake(self) -> None:
         """Something was written here."""
@@ -63,13 +64,14 @@ class Indexer:
                 if await self.step():
                     continue
                 pause = self.settings.poll_s
-            except HindsightMemoryError as error:
-                _log.warning("Indexing waits %.0f s: %s", pause, error)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                wait = pause
+            except Exception as error:  # noqa: BLE001  # the loop outlives whatever a model or the disk does to it
+                wait, pause = pause, min(pause * 2, _LONGEST_PAUSE)
+                _log.warning("Indexing waits %.0f s: %r", wait, error)
             self._wrote = False
             if not self._closing:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), pause)
+                    await asyncio.wait_for(self._news.wait(), wait)
                 self._news.clear()
 
     async def finish(self, bank: str, ids: Sequence[str], within_s: float) -> set[str]:
@@ -78,37 +80,47 @@ class Indexer:
         with suppress(TimeoutError, ModelFailed):
             async with asyncio.timeout(within_s):
                 while lacking := await self.store.reading(bank).lacking(sorted(lacking)):
-                    if not await self.step(bank):
-                        await asyncio.sleep(_OTHERS_WORK)
+                    if await self.step(bank):
+                        continue
+                    if not await self.store.due(self.settings.index_attempts):  # the others are done or given up
+                        return await self.store.reading(bank).lacking(sorted(lacking))
+                    await asyncio.sleep(_OTHERS_WORK)
         return lacking
 
     async def step(self, bank: str | None = None) -> int:
         """Index one batch, of one bank if it is named; returns how many memories were taken.
 
-        Raises ``ModelFailed`` when the model refuses everything, after the batch has been given back.
+        Raises ``ModelFailed`` when a model does not answer, after the batch has been given back.
         """
         if not self.embedders:
             return 0
         async with self._turn:
+            await self.start()
             due = await self.store.claim_index(self.holder, bank, self.settings)
-            for name, group in groupby(due, key=lambda each: each.bank):
-                await self._index(name, [each.memory for each in group])
+            groups = groupby(due, key=lambda each: each.bank)
+            answered = [await self._index(name, [each.memory for each in group]) for name, group in groups]
+        if not all(answered):
+            raise ModelFailed("The embedder does not answer.", hint="Words are searched meanwhile.")
         return len(due)
 
-    async def _index(self, bank: str, memories: Sequence[Memory]) -> None:
+    async def _index(self, bank: str, memories: Sequence[Memory]) -> bool:
+        """Give memories of one bank their vectors; returns whether the models answered."""
         texts = await self._texts(bank, memories)
         vectors: dict[str, Parts] = {}
         failed: dict[str, str] = {}
         for embedder in self.embedders:
             vectors[embedder.space], refused = await _embed(embedder, memories, texts[embedder.template])
             failed |= refused
+        answered = all(failed.values())
         async with self.store.transaction(Scope.of_bank(bank)) as tx:
+            versions = {memory.id: memory.version for memory in await tx.get([memory.id for memory in memories])}
+            # What was changed while its old text was being embedded is given back, to be embedded as it is now.
+            changed = {memory.id for memory in memories if versions.get(memory.id) != memory.version}
+            failed |= dict.fromkeys(changed, "")
             for space, parts in vectors.items():
-                await tx.set_vectors(space, parts)
-            done = [memory.id for memory in memories if memory.id not in failed]
-            await tx.settle_index(done, failed)
-        if failed and not any(failed.values()):
-            raise ModelFailed("The embedder refuses every text.", hint="Words are searched meanwhile.")
+                await tx.set_vectors(space, {each: part for each, part in parts.items() if each not in changed})
+            await tx.settle_index([memory.id for memory in memories if memory.id not in failed], failed)
+        return answered
 
     async def _texts(self, bank: str, memories: Sequence[Memory]) -> dict[str, list[list[str]]]:
         before = [await self._before(bank, memory) for memory in memories]
@@ -128,14 +140,25 @@ class Indexer:
 async def _embed(
     embedder: Embedder, memories: Sequence[Memory], texts: Sequence[Sequence[str]]
 ) -> tuple[Parts, dict[str, str]]:
-    """Vectors by memory id, and why some have none. No reason at all means that the model refused everything."""
+    """Vectors by memory id, and why some have none. No reason at all means that the model does not answer."""
     flat = [piece for pieces in texts for piece in pieces]
     try:
         rows = await embedder.passages(flat)
     except ModelFailed:
-        return await _embed_singly(embedder, memories, texts)
+        if await _answers(embedder):
+            return await _embed_singly(embedder, memories, texts)
+        return {}, {memory.id: "" for memory in memories}
     ends = np.cumsum([len(pieces) for pieces in texts])[:-1]
     return {m.id: part for m, part in zip(memories, np.split(rows, ends), strict=True)}, {}
+
+
+async def _answers(embedder: Embedder) -> bool:
+    # Tells a model that is down, which is waited for, from a text it cannot take, which is given up in the end.
+    try:
+        await embedder.passages(["hello"])
+    except ModelFailed:
+        return False
+    return True
 
 
 async def _embed_singly(
@@ -149,7 +172,7 @@ async def _embed_singly(
             vectors[memory.id] = await embedder.passages(pieces)
         except ModelFailed as error:
             failed[memory.id] = str(error)
-    return vectors, failed if vectors else dict.fromkeys(failed, "")
+    return vectors, failed
 
 
 def space_of(embedder: Embedder) -> Space:

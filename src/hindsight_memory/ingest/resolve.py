@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
-from hindsight_memory.domain import Action, Memory, Receipt, Relation, RelationType, Status
-from hindsight_memory.ingest.enrich import words_of
-from hindsight_memory.store.base import Reader, Tx
+from hindsight_memory.domain import Action, Memory, Receipt, Relation, RelationType, Status, Tier
+from hindsight_memory.ingest.enrich import owner_of, words_of
+from hindsight_memory.store.base import Reader, Tx, Where
+
+_MOST_VALUES: Final = 1_000
 
 
 class Standing(StrEnum):
@@ -33,7 +37,7 @@ async def stand(memory: Memory, reader: Reader) -> Verdict:
     known = await reader.known(memory.content_hash)
     if known is not None and known.status is Status.ACTIVE:
         return Verdict(Standing.SAME, known)
-    old = await reader.current(memory.key) if memory.key else None
+    old = await reader.current(memory.key, owner_of(memory)) if memory.key else None
     if old is None:
         return Verdict(Standing.UNRELATED)
     if memory.trust < old.trust:
@@ -59,19 +63,41 @@ async def settle(memory: Memory, verdict: Verdict, tx: Tx) -> Receipt:
 
 async def _supersede(memory: Memory, old: Memory, tx: Tx) -> Receipt:
     new = replace(memory, version=old.version + 1)
-    began = new.valid_from or new.occurred_at
-    await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=began)
+    await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=_began(new))
     await tx.add(new, words_of(new))
     await tx.relate(_edge(RelationType.SUPERSEDES, new, old))
     return Receipt(id=new.id, action=Action.SUPERSEDES, created=True, version=new.version, related=(old.id,))
 
 
 async def _store_as_past(memory: Memory, newer: Memory, tx: Tx) -> Receipt:
-    ended = newer.valid_from or newer.occurred_at
+    # Among earlier values it ends where the next one begins, and the one before it ends where it begins itself.
+    began, values = _began(memory), await _past_values(memory, tx)
+    ended = min((each for each in map(_began, (*values, newer)) if each > began), default=_began(newer))
+    cut = [old for old in values if _began(old) <= began and (old.valid_until is None or old.valid_until > began)]
+    for old in cut:
+        await tx.change(old, valid_until=began)
     past = replace(memory, status=Status.SUPERSEDED, superseded_by=newer.id, valid_until=ended)
     await tx.add(past, words_of(past))
     await tx.relate(_edge(RelationType.SUPERSEDES, newer, past))
-    return Receipt(id=past.id, action=Action.ADDED, created=True, related=(newer.id,))
+    related = (newer.id, *(old.id for old in cut))
+    return Receipt(id=past.id, action=Action.ADDED, created=True, related=related)
+
+
+async def _past_values(memory: Memory, tx: Tx) -> list[Memory]:
+    """Former values of the memory's key, as its owner sees them."""
+    where = Where(
+        now=memory.created_at,
+        viewer=memory.agent_id,
+        key=memory.key,
+        statuses=(Status.SUPERSEDED,),
+        tiers=tuple(Tier),
+        findable=False,
+    )
+    return [each for each in await tx.find(where, _MOST_VALUES) if owner_of(each) == owner_of(memory)]
+
+
+def _began(memory: Memory) -> datetime:
+    return memory.valid_from or memory.occurred_at
 
 
 async def _store_beside(memory: Memory, old: Memory, tx: Tx) -> Receipt:

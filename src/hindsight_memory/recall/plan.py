@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Final
 
 from hindsight_memory.domain import Query, Scope, Window
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.models.base import Embedder
+from hindsight_memory.models.base import Embedder, ModelFailed
 from hindsight_memory.settings import RecallSettings
 from hindsight_memory.store.base import Vector, Where
 from hindsight_memory.text.dates import find_windows
@@ -42,10 +43,10 @@ class Plan:
 
 @dataclass(slots=True)
 class QueryEmbedder:
-    """An embedder as queries see it: it remembers the vectors of recent ones."""
+    """An embedder as queries see it: it remembers the vectors of recent ones, and is not waited for for ever."""
 
     embedder: Embedder
-    most: int
+    settings: RecallSettings
     _recent: OrderedDict[str, Vector] = field(default_factory=OrderedDict)
 
     @property
@@ -64,9 +65,13 @@ class QueryEmbedder:
         if asked in self._recent:
             self._recent.move_to_end(asked)
             return self._recent[asked]
-        vector: Vector = (await self.embedder.queries([asked]))[0]
+        try:
+            async with asyncio.timeout(self.settings.model_wait_s):
+                vector: Vector = (await self.embedder.queries([asked]))[0]
+        except TimeoutError:
+            raise ModelFailed(f"The embedder took more than {self.settings.model_wait_s:g} s.") from None
         self._recent[asked] = vector
-        if len(self._recent) > self.most:
+        if len(self._recent) > self.settings.query_cache:
             self._recent.popitem(last=False)
         return vector
 
@@ -81,8 +86,8 @@ class Understanding:
     """
 
     def __init__(self, usual: Sequence[Embedder], others: Sequence[Embedder], settings: RecallSettings) -> None:
-        self._usual = [QueryEmbedder(each, settings.query_cache) for each in usual]
-        self._others = [QueryEmbedder(each, settings.query_cache) for each in others]
+        self._usual = [QueryEmbedder(each, settings) for each in usual]
+        self._others = [QueryEmbedder(each, settings) for each in others]
         self._settings = settings
 
     def __call__(self, query: Query, scope: Scope, now: datetime) -> Plan:

@@ -104,8 +104,8 @@ class Reader(Protocol):
     async def known(self, content_hash: str) -> Memory | None:
         """The memory with this content hash, whatever its status; the active one where there are several."""
 
-    async def current(self, key: str) -> Memory | None:
-        """The newest active memory under this key."""
+    async def current(self, key: str, owner: str | None = None) -> Memory | None:
+        """The newest active memory under this key: of the shared ones, or of an agent's private ones."""
 
     async def turns(self, session_id: str, first: int, last: int) -> list[Memory]:
         """The turns of a session from ``first`` to ``last``, both included, whatever their status."""

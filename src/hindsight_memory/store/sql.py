@@ -119,11 +119,12 @@ def known(bank: Bank, content_hash: str) -> Plan[Memory | None]:
     return to_memory(bank.id, rows[0]) if rows else None
 
 
-def current(bank: Bank, key: str) -> Plan[Memory | None]:
+def current(bank: Bank, key: str, owner: str | None) -> Plan[Memory | None]:
     """See ``Reader.current``."""
+    whose = "m.visibility = 'shared'" if owner is None else "m.visibility = 'private' AND m.agent_id = :owner"
     rows = yield Statement(
-        f"{_FROM} AND m.key = :key AND m.status = 'active' ORDER BY m.occurred_at DESC, m.id DESC LIMIT 1",
-        {"bank": bank.number, "key": key},
+        f"{_FROM} AND m.key = :key AND m.status = 'active' AND {whose} ORDER BY m.occurred_at DESC, m.id DESC LIMIT 1",
+        {"bank": bank.number, "key": key} | ({} if owner is None else {"owner": owner}),
     )
     return to_memory(bank.id, rows[0]) if rows else None
 
@@ -156,7 +157,8 @@ def search_time(bank: Bank, window: Window, where: Where, limit: int) -> Plan[li
     """See ``Reader.search_time``. Scores fall from 1 in the middle of the window to 0.5 at its ends."""
     since, until = to_micros(window.since), to_micros(window.until)
     middle, half = (since + until) // 2, max((until - since) / 2, 1.0)
-    params: Params = {"bank": bank.number, "from": since, "to": until, "middle": middle, "limit": 4 * limit}
+    params: Params = {"bank": bank.number, "from": since, "to": until, "middle": middle}
+    params["limit"] = 2**31 if where.metadata else limit  # metadata are compared afterwards, and then the limit counts
     rows = yield Statement(
         "SELECT m.row, m.occurred_at FROM memories m WHERE m.bank = :bank"
         " AND m.occurred_at >= :from AND m.occurred_at < :to"
@@ -242,7 +244,7 @@ def stats(bank: Bank) -> Plan[BankStats]:
     lacking = yield Statement("SELECT count(*) FROM memories m WHERE m.bank = :bank AND m.unindexed = 1", only)
     rows = yield Statement(
         "SELECT s.name, count(DISTINCT v.row) FROM vectors v JOIN spaces s ON s.space = v.space"
-        " WHERE v.bank = :bank GROUP BY s.name",
+        " WHERE v.bank = :bank AND length(v.vector) > 0 GROUP BY s.name",
         only,
     )
     return BankStats(total[0][0], lacking[0][0], {name: number for name, number in rows})  # noqa: C416
@@ -281,7 +283,7 @@ def change(bank: Bank, memory: Memory, words: Sequence[str] | None, values: dict
     """See ``Tx.change``."""
     after = changed(memory, **values)
     params = {name: to_cell(name, value) for name, value in values.items()}
-    if words is not None:
+    if words is not None or not findable(after):
         params["unindexed"] = int(findable(after))
     assignments = "".join(f"{name} = :{name}, " for name in params)
     params |= {"bank": bank.number, "id": memory.id, "version": memory.version}
@@ -302,6 +304,9 @@ def change(bank: Bank, memory: Memory, words: Sequence[str] | None, values: dict
     if words is not None and findable(after):
         yield from put_words(bank.number, row, after, words)
         yield from _blank_vectors(bank, row)
+        # Another text: how often the old one failed says nothing of it.
+        only = {"bank": bank.number, "row": row}
+        yield Statement("DELETE FROM leases WHERE bank = :bank AND stage = 'index' AND row = :row", only)
     return after
 
 
@@ -519,12 +524,13 @@ def use_spaces(wanted: Sequence[Space]) -> Plan[None]:
         return
     yield Statement("UPDATE spaces SET wanted = 0 WHERE name = :name", many=[{"name": n} for n in before - names])
     if names - before:
+        yield Statement("DELETE FROM leases WHERE stage = 'index'")  # what one model gave up, another may take
         params: Params = {}
         findable_now = among("m.status", (Status.ACTIVE, Status.SUPERSEDED), params)
         yield Statement(
             f"UPDATE memories AS m SET unindexed = 1 WHERE m.unindexed = 0 AND m.context_only = 0 AND {findable_now}"
             " AND EXISTS (SELECT 1 FROM spaces s WHERE s.wanted = 1 AND NOT EXISTS (SELECT 1 FROM vectors v"
-            " WHERE v.bank = m.bank AND v.space = s.space AND v.row = m.row))",
+            " WHERE v.bank = m.bank AND v.space = s.space AND v.row = m.row AND length(v.vector) > 0))",
             params,
         )
 

@@ -28,6 +28,7 @@ from hindsight_memory.store.vectors import MatrixCache, to_blob
 T = TypeVar("T")
 _APPLICATION_ID: Final = 0x484D454D  # «HMEM», so that another program's database is never taken for ours
 _OLDEST_SQLITE: Final = (3, 35, 0)  # RETURNING
+_ERASE_BYTES: Final = "PRAGMA secure_delete = ON"  # what is erased leaves the file, not only its tables
 _FULL_SYNC: Final = "PRAGMA synchronous = FULL"  # an acknowledged write survives a power cut, not only a crash
 
 
@@ -76,13 +77,14 @@ class SQLiteStore:
     async def transaction(self, scope: Scope) -> AsyncIterator[SQLiteTx]:
         """See ``Store.transaction``."""
         async with self._turn:
-            number = await self.write(lambda connection: self._begin(connection, scope))
             try:
+                # Cancelled while it waits for another process, it begins all the same: so it is inside the try.
+                number = await self.write(lambda connection: _begin(connection, sql.open_bank(scope, self.clock())))
                 yield SQLiteTx(self, Bank(scope.bank, number))
             except BaseException:
-                await asyncio.shield(self.write(lambda connection: connection.execute("ROLLBACK")))
+                await asyncio.shield(self.write(_roll_back))
                 raise
-            await asyncio.shield(self.write(lambda connection: connection.execute("COMMIT")))
+            await asyncio.shield(self.write(_commit))
 
     async def claim_index(self, holder: str, bank: str | None, settings: WriteSettings) -> list[Due]:
         """See ``Store.claim_index``."""
@@ -177,14 +179,6 @@ class SQLiteStore:
         async with self._turn:
             return await self.write(lambda connection: _in_transaction(connection, plan))
 
-    def _begin(self, connection: sqlite3.Connection, scope: Scope) -> int:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            return drive(connection, sql.open_bank(scope, self.clock()))
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-
     async def _in(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, call)
@@ -220,6 +214,7 @@ class SQLiteStore:
         self._connections.append(connection)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute(_FULL_SYNC)
+        connection.execute(_ERASE_BYTES)
         return connection
 
     def _shut(self) -> None:
@@ -252,9 +247,9 @@ class SQLiteReader:
         """See ``Reader.known``."""
         return await self._ask(lambda bank: sql.known(bank, content_hash), None)
 
-    async def current(self, key: str) -> Memory | None:
+    async def current(self, key: str, owner: str | None = None) -> Memory | None:
         """See ``Reader.current``."""
-        return await self._ask(lambda bank: sql.current(bank, key), None)
+        return await self._ask(lambda bank: sql.current(bank, key, owner), None)
 
     async def turns(self, session_id: str, first: int, last: int) -> list[Memory]:
         """See ``Reader.turns``."""
@@ -378,15 +373,31 @@ def _run(connection: sqlite3.Connection, statement: Statement) -> list[Row]:
 
 
 def _in_transaction(connection: sqlite3.Connection, plan: Plan[T]) -> T:
+    result = _begin(connection, plan)
+    _commit(connection)
+    return result
+
+
+def _begin(connection: sqlite3.Connection, plan: Plan[T]) -> T:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        result = drive(connection, plan)
+        return drive(connection, plan)
+    except BaseException:
+        _roll_back(connection)
+        raise
+
+
+def _commit(connection: sqlite3.Connection) -> None:
+    try:
         connection.execute("COMMIT")
     except BaseException:
-        with suppress(sqlite3.OperationalError):  # a full disk has rolled back already
-            connection.execute("ROLLBACK")
+        _roll_back(connection)
         raise
-    return result
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:  # a full disk has rolled back already
+        connection.execute("ROLLBACK")
 
 
 def _vectors_since(connection: sqlite3.Connection, bank: int, space: int, change: int) -> Iterator[tuple[int, bytes]]:
@@ -399,6 +410,10 @@ def _vectors_since(connection: sqlite3.Connection, bank: int, space: int, change
 
 
 def _set_vectors(bank: Bank, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> Plan[None]:
+    known = yield Statement("SELECT dimension FROM spaces WHERE name = :space", {"space": space})
+    wrong = next((p.shape for p in vectors.values() if not known or p.shape[1:] != (known[0][0],)), None)
+    if wrong is not None:
+        raise InvalidInput(f"The space {space} does not take vectors of shape {wrong}.", field="vectors")
     change = yield from sql.next_change(bank)
     for memory_id, parts in vectors.items():
         params = {"bank": bank.number, "id": memory_id, "space": space, "parts": len(parts)}
@@ -449,10 +464,9 @@ def _migrate(connection: sqlite3.Connection) -> None:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {step.number}")
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-        connection.execute("COMMIT")
+        _commit(connection)
     except BaseException:
-        with suppress(sqlite3.OperationalError):
-            connection.execute("ROLLBACK")
+        _roll_back(connection)
         raise
 
 

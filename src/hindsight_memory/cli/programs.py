@@ -1,0 +1,123 @@
+"""The commands around the verbs: import, doctor, serve, mcp, demo."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from hindsight_memory.cli import people
+from hindsight_memory.cli.demo import Language, demonstrate
+from hindsight_memory.cli.options import Call, command
+from hindsight_memory.cli.output import say, show
+from hindsight_memory.domain import ImportReport, Scope
+
+if TYPE_CHECKING:
+    from hindsight_memory.service import Service
+
+app: Final = typer.Typer()
+
+Progress = Callable[[int], None]
+
+
+@command(app, "import", who=["user_id", "agent_id"])
+def import_(
+    at: Call, path: Annotated[str, typer.Argument(help="An export, a transcript, Markdown, or a folder of them.")]
+) -> None:
+    """Read a conversation export. Run twice, it adds nothing."""
+    _announce(at)
+    try:
+        with _progress("turns read", quiet=at.as_json) as progress:
+            report: ImportReport = at.ask(lambda memory: memory.import_file(path, progress=progress))
+    except KeyboardInterrupt:
+        say("What was read so far is stored. Run the same import again to go on.")
+        raise
+    show(report, people.imported, as_json=at.as_json)
+
+
+@command(app, "doctor", who=[])
+def doctor(at: Call) -> None:
+    """Say what the memory runs on, and whether it is well."""
+    checks = at.ask(lambda memory: memory.doctor())
+    show(checks, people.checks, as_json=at.as_json, name="checks")
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+@command(app, "serve", who=[])
+def serve(
+    at: Call,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]", metavar="HOST")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on. [default: 8765]", metavar="NUMBER")] = None,
+) -> None:
+    """Serve REST, MCP and the page."""
+    from hindsight_memory.build import settings_from
+    from hindsight_memory.cli import serving
+
+    settings = settings_from(database=at.database)
+    where = host or settings.server.host, settings.server.port if port is None else port
+    with serving.installed("server"):
+        asyncio.run(serving.serve(settings, *where, as_json=at.as_json))
+
+
+@command(app, "mcp")
+def mcp(at: Call) -> None:
+    """Serve MCP on standard input and output."""
+    from hindsight_memory.cli import serving
+
+    async def open_service() -> Service:
+        # Imported once the client has its first answer: what stands behind the verbs takes a while to load.
+        from hindsight_memory.build import build, settings_from
+
+        settings = settings_from(database=at.database)
+        say(f"Database: {settings.database}")
+        return await build(settings)
+
+    with serving.installed("mcp"):
+        from hindsight_memory.server.stdio import run_stdio
+
+        run_stdio(open_service, Scope(**dict[str, Any](at.who)))
+
+
+@command(app, "demo", who=["user_id"])
+def demo(
+    at: Call, language: Annotated[Language, typer.Option(help="Language of the sample conversation.")] = Language.EN
+) -> None:
+    """Import a sample conversation and answer its questions."""
+    # In a database that is in use the sample is a user of its own, so that it joins nobody's memories.
+    who = {"user_id": "demo", **at.who}
+    with tempfile.TemporaryDirectory(prefix="hindsight-memory-demo-") as folder:
+        database = at.database or f"sqlite:///{Path(folder, 'demo.db')}"
+        _announce(at, database)
+        with _progress("turns stored", quiet=at.as_json) as progress:
+            shown = asyncio.run(demonstrate(database, language, who, progress))
+    show(shown, people.demonstration, as_json=at.as_json)
+
+
+def _announce(at: Call, database: str | None = None) -> None:
+    from hindsight_memory.build import settings_from
+
+    database = settings_from(database=database or at.database).database
+    if not at.as_json:
+        say(f"Database: {database}")
+
+
+@contextmanager
+def _progress(what: str, *, quiet: bool) -> Iterator[Progress]:
+    """A bar on standard error while something long runs, where someone watches."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = BarColumn(), TextColumn("{task.completed} {task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done: bar.update(task, completed=done)

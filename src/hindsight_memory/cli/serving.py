@@ -1,0 +1,97 @@
+"""What ``serve`` does around the server: where it listens, and what it tells whoever started it."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from hindsight_memory.cli.output import emit, say
+from hindsight_memory.domain import Check
+from hindsight_memory.errors import InvalidInput, Unavailable
+from hindsight_memory.settings import Settings
+
+_JSON: Final = "-H 'Content-Type: application/json'"
+_KEY: Final = '-H "Authorization: Bearer $HINDSIGHT_MEMORY_API_KEY" '
+_STDIO: Final = {"mcpServers": {"hindsight-memory": {"command": "hindsight-memory", "args": ["mcp"]}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Where a server's doors are, and what stands behind them."""
+
+    database: str
+    embedder: str
+    page: str
+    rest: str
+    mcp: str
+
+
+async def serve(settings: Settings, host: str, port: int, *, as_json: bool) -> None:
+    """Serve until a signal ends it, after saying where."""
+    from hindsight_memory.build import build
+    from hindsight_memory.server.app import run_server
+    from hindsight_memory.server.auth import check_bind
+
+    check_bind(host, settings.server.api_key)
+    _must_be_free(host, port)
+    service = await build(settings)
+    checks = await service.ready()
+    if as_json:
+        emit(_doors(settings, checks, host, port))
+    else:
+        for line in _welcome(_doors(settings, checks, host, port), checks, keyed=bool(settings.server.api_key)):
+            say(line)
+    await run_server(service, host, port)
+
+
+@contextmanager
+def installed(name: str) -> Iterator[None]:
+    """Say which extra to install when something that belongs to it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("hindsight_memory"):
+            raise
+        hint = f"Install it: pip install 'hindsight-memory[{name}]'"
+        raise InvalidInput(f"This command needs {error.name}, which is not installed.", hint=hint) from error
+
+
+def _must_be_free(host: str, port: int) -> None:
+    if not 1 <= port <= 65_535:
+        raise InvalidInput(f"port is {port}; it must be from 1 to 65535.", field="port")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(address)
+    except OSError as error:
+        hint = "A server may run there already. Give another one with --host or --port."
+        raise Unavailable(f"{host}:{port} cannot be listened on: {error.strerror}.", hint=hint, field="port") from error
+
+
+def _doors(settings: Settings, checks: Sequence[Check], host: str, port: int) -> Doors:
+    base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    embedder = next(check.note for check in checks if check.name == "embedder")
+    return Doors(settings.database, embedder, f"{base}/", f"{base}/openapi.json", f"{base}/mcp")
+
+
+def _welcome(doors: Doors, checks: Sequence[Check], *, keyed: bool) -> Iterator[str]:
+    yield f"Database  {doors.database}"
+    yield f"Embedder  {doors.embedder}"
+    yield from (f"          {check.hint}" for check in checks if check.name == "embedder" and check.hint)
+    yield f"Page      {doors.page}"
+    yield f"REST      {doors.rest}"
+    yield f"MCP       {doors.mcp}"
+    yield ""
+    yield "Write something and find it:"
+    key = _KEY if keyed else ""
+    yield f"""  curl -s {doors.page}v1/write {key}{_JSON} -d '{{"content": "I take my coffee with oat milk."}}'"""
+    yield f"""  curl -s {doors.page}v1/search {key}{_JSON} -d '{{"text": "coffee"}}'"""
+    yield "Give an assistant its memory, over HTTP with the MCP address above, or over stdio:"
+    yield f"  {json.dumps(_STDIO)}"
+    yield "Ctrl-C ends it."

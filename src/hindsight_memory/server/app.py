@@ -1,0 +1,78 @@
+"""The server: REST, MCP over HTTP and the page as one ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+import uvicorn
+from fastapi import FastAPI
+
+from hindsight_memory.server.asgi import BodyLimit, Heartbeat, SecurityHeaders
+from hindsight_memory.server.auth import Authentication, check_bind
+from hindsight_memory.server.mcp_http import mcp_routes
+from hindsight_memory.server.openapi import install_openapi
+from hindsight_memory.server.rest import install_handlers, routes
+from hindsight_memory.server.ui.page import page_routes
+from hindsight_memory.service import Service
+
+
+def create_app(service: Service, *, heartbeat_s: float | None = None) -> FastAPI:
+    """The application over a service, which it starts and closes.
+
+    Args:
+        service: Built and not yet started.
+        heartbeat_s: How often a long-lived stream gives a sign of life; by default the settings' ``heartbeat_s``.
+    """
+    settings = service.settings.server
+    mcp, serving = mcp_routes(service, settings.body_bytes)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await service.start()
+        try:
+            async with serving():
+                yield
+        finally:
+            await service.close()
+
+    app = FastAPI(
+        title="Hindsight Memory",
+        version=version("hindsight-memory"),
+        description="Long-term memory for LLM agents.",
+        lifespan=lifespan,
+        docs_url=None,  # its page loads scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,  # a redirect would lose a body
+    )
+    app.include_router(routes(service))
+    app.router.routes.extend([*mcp, *page_routes(service)])
+    install_handlers(app)
+    install_openapi(app)
+    # The last one added is the outermost.
+    app.add_middleware(Heartbeat, every=settings.heartbeat_s if heartbeat_s is None else heartbeat_s)
+    app.add_middleware(BodyLimit, most=settings.body_bytes)
+    app.add_middleware(Authentication, api_key=settings.api_key)
+    app.add_middleware(SecurityHeaders)
+    return app
+
+
+async def run_server(service: Service, host: str, port: int) -> None:
+    """Serve until a signal ends it; requests under way are finished and the service is closed.
+
+    Raises ``InvalidInput`` before anything is bound when a server without a key would be open to the network.
+    """
+    check_bind(host, service.settings.server.api_key)
+    config = uvicorn.Config(
+        create_app(service),
+        host=host,
+        port=port,
+        lifespan="on",
+        ws="none",
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=10,
+    )
+    await uvicorn.Server(config).serve()

@@ -1,0 +1,121 @@
+"""Small ASGI layers around the application: size of a body, life of a stream, headers of a reply."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hindsight_memory.errors import InvalidInput
+from hindsight_memory.server.problems import problem
+
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class SecurityHeaders:
+    """Tells browsers to guess nothing, frame nothing, load nothing from elsewhere and keep nothing."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, guarded)
+
+
+class BodyLimit:
+    """Refuses a body longer than ``most`` bytes as soon as that is known, declared or not."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self.app = app
+        self.most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        if scope["type"] != "http" or scope["method"] in {"GET", "HEAD", "OPTIONS"}:
+            await self.app(scope, receive, send)
+            return
+        declared = Headers(scope=scope).get("content-length", "")
+        read = None if declared.isdecimal() and int(declared) > self.most else await self._read(receive)
+        if read is None:
+            hint = "Send less at once; write_many and write_conversation may be called several times."
+            error = InvalidInput(f"The request is longer than {self.most:,} bytes.", hint=hint)
+            await problem(error, 413, {"Connection": "close"})(scope, receive, send)
+            return
+
+        messages = [read]
+
+        async def replay() -> Message:
+            return messages.pop(0) if messages else await receive()
+
+        await self.app(scope, replay, send)
+
+    async def _read(self, receive: Receive) -> Message | None:
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return message
+            body += message.get("body", b"")
+            if len(body) > self.most:
+                return None
+            if not message.get("more_body", False):
+                return {"type": "http.request", "body": bytes(body), "more_body": False}
+
+
+class Heartbeat:
+    """Sends a comment on every event stream every ``every`` seconds, so that nothing between takes it for dead.
+
+    A comment may stand between two events only. Those who write the streams send one whole event a message, and
+    a lock keeps the comment from between a message's parts.
+    """
+
+    def __init__(self, app: ASGIApp, every: float) -> None:
+        self.app = app
+        self.every = every
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+        lock = asyncio.Lock()
+        beat: asyncio.Task[None] | None = None
+
+        async def beating() -> None:
+            while True:
+                await asyncio.sleep(self.every)
+                async with lock:
+                    await send({"type": "http.response.body", "body": b": heartbeat\r\n\r\n", "more_body": True})
+
+        async def watched(message: Message) -> None:
+            nonlocal beat
+            async with lock:
+                if beat is not None and not message.get("more_body", False):
+                    beat.cancel()
+                await send(message)
+            if message["type"] == "http.response.start" and _is_stream(message):
+                beat = asyncio.create_task(beating())
+
+        try:
+            await self.app(scope, receive, watched)
+        finally:
+            if beat is not None:
+                beat.cancel()
+                await asyncio.gather(beat, return_exceptions=True)
+
+
+def _is_stream(start: Message) -> bool:
+    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/event-stream")

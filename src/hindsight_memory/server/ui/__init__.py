@@ -1,0 +1,1 @@
+"""The page: what is remembered, to look at."""

@@ -1,0 +1,58 @@
+"""Every verb tested here is watched: what a transaction changes must stand in the log, written by the same one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from hindsight_memory.domain import Scope
+from hindsight_memory.store.sqlite import SQLiteStore
+
+
+class WatchedTx:
+    """A transaction that remembers what it changed and what it wrote down."""
+
+    def __init__(self, tx: Any) -> None:
+        self._tx = tx
+        self.changed: set[str] = set()
+        self.told: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+    async def add(self, memory: Any, words: Any) -> None:
+        self.changed.add(memory.id)
+        await self._tx.add(memory, words)
+
+    async def change(self, memory: Any, words: Any = None, **fields: Any) -> Any:
+        self.changed.add(memory.id)
+        return await self._tx.change(memory, words, **fields)
+
+    async def erase(self, ids: Any) -> Any:
+        self.changed |= set(ids)
+        return await self._tx.erase(ids)
+
+    async def record(self, events: Any) -> None:
+        for event in events:
+            self.told |= {event.memory_id, *event.detail.get("related", ())}
+        await self._tx.record(events)
+
+
+@pytest.fixture(autouse=True)
+def _watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = SQLiteStore.transaction
+
+    def transaction(self: SQLiteStore, scope: Scope) -> AbstractAsyncContextManager[Any]:
+        @asynccontextmanager
+        async def watched() -> AsyncIterator[WatchedTx]:
+            async with plain(self, scope) as tx:
+                seen = WatchedTx(tx)
+                yield seen
+                assert seen.changed <= seen.told, "a memory was changed and the log does not say so"
+
+        return watched()
+
+    monkeypatch.setattr(SQLiteStore, "transaction", transaction)
