@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from hindsight_memory.service import Service
 
 
+def unheard(_: int) -> None:
+    """Progress that nobody follows."""
+
+
 class WhoFields(TypedDict, total=False):
     """Whose memory, and who acts: what a call may say instead of the object's own."""
 
@@ -210,7 +214,7 @@ class AsyncHindsightMemory:
         return await (await self._opened()).write_conversation(whole, scope, parse_choice("wait", wait, Wait))
 
     async def import_file(
-        self, path: str | Path, *, progress: Callable[[int], None] = lambda _: None, **who: Unpack[WhoFields]
+        self, path: str | Path, *, progress: Callable[[int], None] = unheard, **who: Unpack[WhoFields]
     ) -> ImportReport:
         """Read a conversation export, or a folder of them. Run twice, it adds nothing."""
         scope, _ = self._split(who)

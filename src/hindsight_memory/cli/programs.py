@@ -80,7 +80,8 @@ def mcp(at: Call) -> None:
         return await build(settings)
 
     with serving.installed("mcp"):
-        from hindsight_memory.server.stdio import run_stdio
+        with serving.quick_import():
+            from hindsight_memory.server.stdio import run_stdio
 
         run_stdio(open_service, Scope(**dict[str, Any](at.who)))
 

@@ -90,23 +90,23 @@ class SQLiteStore:
         """See ``Store.claim_index``."""
         if not await self.due(settings.index_attempts):
             return []  # nothing to write, so the other processes need not wait
-        return await self._alone(sql.claim_index(holder, bank, settings, self.clock()))
+        return await self._alone(work.claim_index(holder, bank, settings, self.clock()))
 
     async def use_spaces(self, spaces: Sequence[Space]) -> int:
         """See ``Store.use_spaces``."""
-        held = await self.read(lambda connection: drive(connection, sql.spaces()))
+        held = await self.read(lambda connection: drive(connection, work.spaces()))
         if [space for _, wanted, space in held if wanted] != list(spaces):
-            await self._alone(sql.use_spaces(spaces))
-        return await self.read(lambda connection: drive(connection, sql.due(2**31)))
+            await self._alone(work.use_spaces(spaces))
+        return await self.read(lambda connection: drive(connection, work.due(2**31)))
 
     async def spaces(self) -> list[Space]:
         """See ``Store.spaces``."""
-        held = await self.read(lambda connection: drive(connection, sql.spaces()))
+        held = await self.read(lambda connection: drive(connection, work.spaces()))
         return [space for _, _, space in held]
 
     async def due(self, attempts: int) -> int:
         """See ``Store.due``."""
-        return await self.read(lambda connection: drive(connection, sql.due(attempts)))
+        return await self.read(lambda connection: drive(connection, work.due(attempts)))
 
     async def check(self) -> list[str]:
         """See ``Store.check``."""
@@ -337,7 +337,7 @@ class SQLiteTx(SQLiteReader):
 
     async def settle_index(self, indexed: Sequence[str], failed: Mapping[str, str]) -> None:
         """See ``Tx.settle_index``."""
-        await self._do(sql.settle_index(self._bank, indexed, dict(failed)))
+        await self._do(work.settle_index(self._bank, indexed, dict(failed)))
 
     async def touch(self, ids: Sequence[str], at: datetime) -> None:
         """See ``Tx.touch``."""
@@ -378,28 +378,6 @@ def _in_transaction(connection: sqlite3.Connection, plan: Plan[T]) -> T:
     return result
 
 
-def _begin(connection: sqlite3.Connection, plan: Plan[T]) -> T:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        return drive(connection, plan)
-    except BaseException:
-        _roll_back(connection)
-        raise
-
-
-def _commit(connection: sqlite3.Connection) -> None:
-    try:
-        connection.execute("COMMIT")
-    except BaseException:
-        _roll_back(connection)
-        raise
-
-
-def _roll_back(connection: sqlite3.Connection) -> None:
-    if connection.in_transaction:  # a full disk has rolled back already
-        connection.execute("ROLLBACK")
-
-
 def _vectors_since(connection: sqlite3.Connection, bank: int, space: int, change: int) -> Iterator[tuple[int, bytes]]:
     # A row's parts are read together: those that did not change would be lost with the ones replaced.
     yield from connection.execute(
@@ -434,74 +412,3 @@ def _set_vectors(bank: Bank, space: str, vectors: Mapping[str, NDArray[np.float3
             " ON CONFLICT (bank, space, row, part) DO UPDATE SET change = excluded.change, vector = excluded.vector",
             many=lines,
         )
-
-
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Make the file ours: settings that only a new file takes, then the schema."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application != _APPLICATION_ID and tables:
-        raise Unavailable(f"{path} is another program's database.", hint="Name another file with --database.")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > latest("sqlite"):
-        raise Unavailable(
-            f"{path} is of schema {version}; this program knows {latest('sqlite')} and older.",
-            hint="Upgrade with: pip install --upgrade hindsight-memory. The file was not changed.",
-        )
-    if not tables:
-        connection.execute("PRAGMA page_size = 8192")  # five vectors a page instead of two
-    connection.execute("PRAGMA journal_mode = WAL")
-    if pending("sqlite", version):
-        _migrate(connection)
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")  # several processes may start on an empty file: one migrates
-    try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        for step in pending("sqlite", version):
-            for statement in _statements(step.sql):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {step.number}")
-        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-        _commit(connection)
-    except BaseException:
-        _roll_back(connection)
-        raise
-
-
-def _statements(script: str) -> Iterator[str]:
-    # executescript would commit first, and a half-applied step could then stay behind.
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-_EXPLANATIONS: Final = (
-    ("locked", Overloaded, "is held by another process", "Try again; if it stays, end the process that holds it."),
-    ("full", Unavailable, "cannot grow: the disk is full", "Free some space and repeat; nothing was half-written."),
-    ("readonly", Unavailable, "cannot be written to", "Make the file and its folder writable, or name another file."),
-    ("unable to open", Unavailable, "cannot be opened", "Check that its folder exists and may be written to."),
-    ("malformed", Unavailable, "is damaged", "Restore a backup, or save what is left with: sqlite3 FILE .recover"),
-    ("not a database", Unavailable, "is not a database", "Name another file, or restore a backup of this one."),
-    ("disk i/o error", Unavailable, "cannot be read or written", "Check the disk and its free space."),
-)
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise _explain(error, path) from error
-
-
-def _explain(error: sqlite3.Error, path: Path) -> HindsightMemoryError:
-    said = str(error).lower()
-    for sign, kind, what, hint in _EXPLANATIONS:
-        if sign in said:
-            return kind(f"The memory file {path} {what}.", hint=hint)
-    return Unavailable(f"The memory file {path} failed: {error}.", hint="Run: hindsight-memory doctor")

@@ -1,0 +1,114 @@
+"""Work on what memories lack, as plans: claimed, settled, and made due when another model is to be used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+
+from hindsight_memory.domain import Status
+from hindsight_memory.settings import WriteSettings
+from hindsight_memory.store.base import Due, Space
+from hindsight_memory.store.rows import COLUMNS, Params, Plan, Row, Statement, among, to_json, to_memory, to_micros
+from hindsight_memory.store.sql import Bank, number_of
+
+
+def claim_index(holder: str, bank: str | None, settings: WriteSettings, now: datetime) -> Plan[list[Due]]:
+    """See ``Store.claim_index``."""
+    until = to_micros(now) + int(settings.index_lease_s * 1_000_000)
+    params = {"now": to_micros(now), "attempts": settings.index_attempts, "limit": settings.index_batch}
+    narrowed = ""
+    if bank is not None:
+        params["of"] = (yield from number_of(bank)) or 0
+        narrowed = " AND m.bank = :of"
+    rows = yield Statement(
+        f"SELECT m.bank, m.row, b.bank_id, coalesce(l.attempts, 0), {COLUMNS} FROM memories m"
+        " JOIN banks b ON b.bank = m.bank"
+        " LEFT JOIN leases l ON l.bank = m.bank AND l.stage = 'index' AND l.row = m.row"
+        " WHERE m.unindexed = 1 AND (l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
+        f"{narrowed} ORDER BY m.bank, m.row DESC LIMIT :limit",
+        params,
+    )
+    taken = [{"bank": row[0], "row": row[1], "holder": holder, "until": until} for row in rows]
+    yield Statement(
+        "INSERT INTO leases (bank, stage, row, holder, until, attempts, reason)"
+        " VALUES (:bank, 'index', :row, :holder, :until, 1, '')"
+        " ON CONFLICT (bank, stage, row) DO UPDATE SET holder = excluded.holder, until = excluded.until,"
+        " attempts = leases.attempts + 1",
+        many=taken,
+    )
+    return [Due(row[2], to_memory(row[2], row[4:]), row[3] + 1) for row in rows]
+
+
+def settle_index(bank: Bank, indexed: Sequence[str], failed: dict[str, str]) -> Plan[None]:
+    """See ``Tx.settle_index``."""
+    row_of = "row = (SELECT m.row FROM memories m WHERE m.bank = :bank AND m.id = :id)"
+    done = [{"bank": bank.number, "id": each} for each in indexed]
+    yield Statement(f"DELETE FROM leases WHERE bank = :bank AND stage = 'index' AND {row_of}", many=done)
+    yield Statement("UPDATE memories SET unindexed = 0 WHERE bank = :bank AND id = :id", many=done)
+    yield Statement(
+        f"UPDATE leases SET until = 0, reason = :reason WHERE bank = :bank AND stage = 'index' AND {row_of}",
+        many=[{"bank": bank.number, "id": each, "reason": why} for each, why in failed.items() if why],
+    )
+    yield Statement(
+        f"UPDATE leases SET until = 0, attempts = attempts - 1 WHERE bank = :bank AND stage = 'index' AND {row_of}",
+        many=[{"bank": bank.number, "id": each} for each, why in failed.items() if not why],
+    )
+
+
+def due(attempts: int) -> Plan[int]:
+    """See ``Store.due``; what was given up is not due."""
+    rows = yield Statement(
+        "SELECT count(*) FROM memories m LEFT JOIN leases l"
+        " ON l.bank = m.bank AND l.stage = 'index' AND l.row = m.row"
+        " WHERE m.unindexed = 1 AND coalesce(l.attempts, 0) < :attempts",
+        {"attempts": attempts},
+    )
+    number: int = rows[0][0]
+    return number
+
+
+def spaces() -> Plan[list[tuple[int, bool, Space]]]:
+    """Number, whether wanted, and the space, oldest first."""
+    rows = yield Statement(
+        "SELECT space, wanted, name, spec, dimension, template, calibration FROM spaces ORDER BY space", {}
+    )
+    return [(row[0], bool(row[1]), _to_space(row[2:])) for row in rows]
+
+
+def use_spaces(wanted: Sequence[Space]) -> Plan[None]:
+    """See ``Store.use_spaces``."""
+    held = yield from spaces()
+    before = {space.name for _, is_wanted, space in held if is_wanted}
+    names = {space.name for space in wanted}
+    for space in wanted:
+        yield Statement(
+            "INSERT INTO spaces (name, spec, dimension, template, calibration, wanted)"
+            " VALUES (:name, :spec, :dimension, :template, :calibration, 1)"
+            " ON CONFLICT (name) DO UPDATE SET wanted = 1, spec = excluded.spec, calibration = excluded.calibration",
+            {
+                "name": space.name,
+                "spec": space.spec,
+                "dimension": space.dimension,
+                "template": space.template,
+                "calibration": to_json(space.calibration),
+            },
+        )
+    if not names:
+        return
+    yield Statement("UPDATE spaces SET wanted = 0 WHERE name = :name", many=[{"name": n} for n in before - names])
+    if names - before:
+        yield Statement("DELETE FROM leases WHERE stage = 'index'")  # what one model gave up, another may take
+        params: Params = {}
+        findable_now = among("m.status", (Status.ACTIVE, Status.SUPERSEDED), params)
+        yield Statement(
+            f"UPDATE memories AS m SET unindexed = 1 WHERE m.unindexed = 0 AND m.context_only = 0 AND {findable_now}"
+            " AND EXISTS (SELECT 1 FROM spaces s WHERE s.wanted = 1 AND NOT EXISTS (SELECT 1 FROM vectors v"
+            " WHERE v.bank = m.bank AND v.space = s.space AND v.row = m.row AND length(v.vector) > 0))",
+            params,
+        )
+
+
+def _to_space(row: Row) -> Space:
+    name, spec, dimension, template, calibration = row
+    return Space(name=name, spec=spec, dimension=dimension, template=template, calibration=json.loads(calibration))
