@@ -218,11 +218,25 @@ def _wired(
         embedders=[*wanted, *past],
         writer=Writer(store, settings.write, clock),
         converser=ConversationWriter(store, settings.write, clock),
-        indexer=Indexer(store, wanted, settings.write, f"{socket.gethostname()}:{os.getpid()}"),
+        indexer=Indexer(store, wanted, settings.write, f"{socket.gethostname()}:{os.getpid()}", _gone),
         finder=Finder(store, understand, settings, clock),
         clock=clock,
         notes=notes,
     )
+
+
+def _gone(holder: str) -> bool:
+    """Whether the process that a claim names ran here and has ended, or had this one's number before it."""
+    host, _, number = holder.rpartition(":")
+    if host != socket.gethostname() or not number.isdecimal() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return int(number) == os.getpid()
 
 
 def _installed(package: str) -> bool:

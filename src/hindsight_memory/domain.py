@@ -1,4 +1,4 @@
-"""The nouns of the system: what is remembered, asked, found and reported. No I/O."""
+"""The nouns of the system: what is remembered, asked, found and reported; no I/O."""
 
 from __future__ import annotations
 

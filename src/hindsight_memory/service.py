@@ -6,6 +6,7 @@ import asyncio
 import copy
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -36,7 +37,7 @@ from hindsight_memory.domain import (
     Why,
     new_id,
 )
-from hindsight_memory.errors import Conflict, InvalidInput, NotFound
+from hindsight_memory.errors import Conflict, HindsightMemoryError, InvalidInput, NotFound
 from hindsight_memory.guard.access import LOCAL, Principal, require
 from hindsight_memory.ingest.conversation import ConversationWriter
 from hindsight_memory.ingest.enrich import identity, owner_of, words_of
@@ -198,7 +199,7 @@ class Service:
     async def get(self, memory_id: str, scope: Scope) -> Memory:
         """One memory. Raises ``NotFound`` for an unknown, a forgotten, or another agent's private one."""
         require(self.principal, "get", scope)
-        memory_id = parse_text("id", memory_id, _LONGEST_ID)
+        memory_id = parse_text("memory_id", memory_id, _LONGEST_ID)
         return _visible(await self._parts.store.reading(scope.bank).get([memory_id]), memory_id, scope)
 
     # Changing
@@ -209,7 +210,7 @@ class Service:
         Raises ``Conflict`` when ``changes.version`` is not the stored one, or another memory says the same already.
         """
         require(self.principal, "update", scope)
-        memory_id = parse_text("id", memory_id, _LONGEST_ID)
+        memory_id = parse_text("memory_id", memory_id, _LONGEST_ID)
         values = changes.given()
         if not values:
             raise InvalidInput("There is nothing to change.", hint="Give at least one field.", field="content")
@@ -229,7 +230,7 @@ class Service:
     async def forget(self, memory_id: str, scope: Scope, reason: str = "") -> Memory:
         """Take a memory out of sight; ``restore`` brings it back. Forgetting it twice is forgetting it once."""
         require(self.principal, "forget", scope)
-        memory_id = parse_text("id", memory_id, _LONGEST_ID)
+        memory_id = parse_text("memory_id", memory_id, _LONGEST_ID)
         reason = parse_text("reason", reason, _LONGEST_REASON)
         async with self._parts.store.transaction(scope) as tx:
             memory = _seen(await tx.get([memory_id]), memory_id, scope)
@@ -245,7 +246,7 @@ class Service:
         Raises ``Conflict`` when the same, or another value of its key, has been stored in the meantime.
         """
         require(self.principal, "restore", scope)
-        memory_id = parse_text("id", memory_id, _LONGEST_ID)
+        memory_id = parse_text("memory_id", memory_id, _LONGEST_ID)
         async with self._parts.store.transaction(scope) as tx:
             memory = _seen(await tx.get([memory_id]), memory_id, scope)
             if memory.status is not Status.DELETED:
@@ -313,7 +314,8 @@ class Service:
     async def _count(self) -> None:
         while True:
             await asyncio.sleep(self.settings.write.poll_s)
-            await self._flush()
+            with suppress(HindsightMemoryError):  # a few counts lost to a busy disk; the next ones are kept
+                await self._flush()
 
     async def _flush(self) -> None:
         touched, self._parts.touched = self._parts.touched, defaultdict(set)
@@ -344,14 +346,16 @@ _WORDED = {"content", "key", "tags"}
 
 def _seen(found: Sequence[Memory], memory_id: str, scope: Scope) -> Memory:
     if not found or (found[0].visibility is Visibility.PRIVATE and found[0].agent_id != scope.agent_id):
-        raise NotFound(f"There is no memory {memory_id[:80]} here.", hint="Check the id and the user.", field="id")
+        raise NotFound(
+            f"There is no memory {memory_id[:80]} here.", hint="Check the id and the user.", field="memory_id"
+        )
     return found[0]
 
 
 def _visible(found: Sequence[Memory], memory_id: str, scope: Scope) -> Memory:
     memory = _seen(found, memory_id, scope)
     if memory.status is Status.DELETED:
-        raise NotFound(f"Memory {memory.id} was forgotten.", hint="Restore it to see it again.", field="id")
+        raise NotFound(f"Memory {memory.id} was forgotten.", hint="Restore it to see it again.", field="memory_id")
     return memory
 
 
@@ -382,7 +386,7 @@ async def _refuse_second(memory: Memory, tx: Tx) -> None:
         other = await tx.current(memory.key, owner_of(memory))
     if other is not None:
         hint = "Forget that one first, or leave this one forgotten."
-        raise Conflict(f"Memory {other.id} has taken its place.", hint=hint, field="id")
+        raise Conflict(f"Memory {other.id} has taken its place.", hint=hint, field="memory_id")
 
 
 def _batches(transcript: Transcript) -> Iterable[list[Message]]:

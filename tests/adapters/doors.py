@@ -29,8 +29,8 @@ BAD_WRITES: dict[str, tuple[dict[str, Any], str, str]] = {
 }
 
 BAD_CALLS: dict[str, tuple[str, dict[str, Any], str, str]] = {
-    "unknown id": ("get", {"memory_id": "nobody"}, "not_found", "id"),
-    "forget an unknown id": ("forget", {"memory_id": "nobody"}, "not_found", "id"),
+    "unknown id": ("get", {"memory_id": "nobody"}, "not_found", "memory_id"),
+    "forget an unknown id": ("forget", {"memory_id": "nobody"}, "not_found", "memory_id"),
     "no id": ("restore", {}, "invalid_input", "memory_id"),
     "id of another type": ("get", {"memory_id": 7}, "invalid_input", "memory_id"),
     "nothing to change": ("update", {"memory_id": "nobody"}, "invalid_input", "content"),

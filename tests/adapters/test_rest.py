@@ -68,7 +68,7 @@ async def test_a_memory_is_written_found_changed_forgotten_and_restored(http: ht
 
     assert (await post(http, "forget", {"memory_id": number, "reason": "old"})).json()["status"] == "deleted"
     assert (await post(http, "search", {"text": "milk"})).json() == {"hits": []}
-    assert_problem(await post(http, "get", {"memory_id": number}), 404, "not_found", "id")
+    assert_problem(await post(http, "get", {"memory_id": number}), 404, "not_found", "memory_id")
     assert (await post(http, "restore", {"memory_id": number})).json()["status"] == "active"
     assert (await post(http, "get", {"memory_id": number})).json()["content"] == "I take soy milk"
 

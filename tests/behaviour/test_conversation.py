@@ -208,3 +208,14 @@ async def test_a_conversation_needs_a_session(memory: AsyncHindsightMemory) -> N
     with pytest.raises(InvalidInput) as refused:
         await memory.write_conversation(TALK)
     assert refused.value.field == "session_id"
+
+
+async def test_turns_with_and_without_ids_are_known_again_when_the_call_is_repeated(memory):
+    for messages in (
+        [{"content": "Where is the key?", "id": "m1"}, {"content": "In the blue drawer."}],
+        [{"content": "The train leaves at nine."}, {"content": "From platform four.", "id": "m2"}],
+    ):
+        first = await memory.write_conversation(messages, session_id="mixed")
+        again = await memory.write_conversation(messages, session_id="mixed")
+        assert [receipt.created for receipt in first] == [True, True]
+        assert [receipt.id for receipt in again] == [receipt.id for receipt in first]

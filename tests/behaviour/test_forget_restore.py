@@ -119,7 +119,7 @@ async def test_an_unknown_id_is_said_to_be_unknown(memory: AsyncHindsightMemory,
     await memory.write("something")
     with pytest.raises(NotFound) as refused:
         await call(memory, verb, memory_id)
-    assert refused.value.field == "id"
+    assert refused.value.field == "memory_id"
 
 
 @pytest.mark.parametrize("verb", ["get", "forget", "restore", "update", "explain"])
@@ -127,7 +127,7 @@ async def test_an_unknown_id_is_said_to_be_unknown(memory: AsyncHindsightMemory,
 async def test_an_id_that_cannot_be_is_named(memory: AsyncHindsightMemory, verb: str, memory_id: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
         await call(memory, verb, memory_id)
-    assert refused.value.field == "id"
+    assert refused.value.field == "memory_id"
 
 
 async def call(memory: AsyncHindsightMemory, verb: str, memory_id: Any) -> None:

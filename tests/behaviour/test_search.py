@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +19,7 @@ from hypothesis import strategies as st
 from hindsight_memory import AsyncHindsightMemory, Hit, InvalidInput, Listing, NotFound
 from hindsight_memory.domain import Scope
 from hindsight_memory.service import Service
-from hindsight_memory.settings import RecallSettings, Settings
+from hindsight_memory.settings import RecallSettings, Settings, StoreSettings, WriteSettings
 from hindsight_memory.testing import Fault, HashEmbedder, StoppedClock, open_service
 
 
@@ -197,6 +200,22 @@ async def test_being_found_is_counted_behind_the_read(memory: AsyncHindsightMemo
     assert held.access_count >= 1
     assert held.version == 1
     assert held.last_accessed_at is not None
+
+
+async def test_counting_goes_on_after_the_file_was_held_by_another_process(tmp_path: Path, clock: StoppedClock) -> None:
+    settings = Settings(database="", store=StoreSettings(busy_timeout_ms=20), write=WriteSettings(poll_s=0.02))
+    memory = AsyncHindsightMemory(clock=clock)
+    memory._service = await open_service(tmp_path / "m.db", clock=clock, embedder=[], settings=settings)
+    receipt = await memory.write("found often")
+    with closing(sqlite3.connect(tmp_path / "m.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        await memory.search("found")
+        await asyncio.sleep(0.2)
+        other.execute("ROLLBACK")
+    await memory.search("found")
+    await asyncio.sleep(0.2)
+    assert (await memory.get(receipt.id)).access_count >= 1
+    await memory.close()
 
 
 async def test_a_search_makes_nothing(memory: AsyncHindsightMemory, service: Service) -> None:

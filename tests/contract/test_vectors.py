@@ -158,7 +158,7 @@ async def test_the_cached_matrix_answers_as_a_scan_would(
             else:
                 held.pop(memory.content, None)
                 async with store.transaction(ALICE) as tx:
-                    memories[place] = await tx.change(memory, ["word"])
+                    memories[place] = await tx.change(memory, ["word"], content=memory.content)
         best = {name: max(float(part @ unit(*asked)) for part in parts) for name, parts in held.items()}
         found = await nearest(store, *asked)
         assert dict(found) == pytest.approx(best, abs=2e-3)

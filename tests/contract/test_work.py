@@ -182,3 +182,13 @@ async def test_a_vector_blanked_by_a_new_text_is_lacking_in_a_former_space_too(s
         await tx.set_vectors("t", vector)
         await tx.settle_index([held.id], {})
     assert await store.use_spaces([SPACE]) == 1
+
+
+async def test_what_a_holder_that_is_gone_held_is_anothers_to_take(store: Store) -> None:
+    await put(store, *(a_memory(f"m{number}") for number in range(6)))
+    assert await claimed(store, "gone") == ["m5", "m4", "m3"]
+    assert await claimed(store, "there") == ["m2", "m1", "m0"]
+    await store.give_back(lambda holder: holder == "gone")
+    assert await claimed(store, "me") == ["m5", "m4", "m3"]
+    await store.give_back(lambda _: False)
+    assert await claimed(store, "you") == []

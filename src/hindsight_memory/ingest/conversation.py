@@ -81,24 +81,32 @@ def _identity(turn: Memory, message: Message, seen: Counter[str]) -> str:
 
 
 async def _place(turns: Sequence[Memory | None], session_id: str, tx: Tx) -> list[Memory | None]:
-    """The turns that only their place can tell apart, told apart: they repeat the session's end, or continue it."""
-    unplaced = [turn for turn in turns if turn and not turn.content_hash]
-    if not unplaced:
-        return list(turns)
-    start = await tx.next_turn(session_id, 0)
-    tail = await tx.turns(session_id, start - len(unplaced), start - 1)
-    if [_said(turn) for turn in tail] == [_said(turn) for turn in unplaced]:
-        start -= len(unplaced)
-    numbers = iter(range(start, start + len(unplaced)))
-    return [_numbered(turn, next(numbers)) if turn and not turn.content_hash else turn for turn in turns]
+    """The turns that nothing but their place tells apart, told apart.
+
+    After a turn with an identity of its own, it is the distance from that one. Before any, it is the place in the
+    session: the call repeats the session's end, or continues it.
+    """
+    given = [turn for turn in turns if turn]
+    start = 0
+    if given and not given[0].content_hash:
+        start = await tx.next_turn(session_id, 0)
+        tail = await tx.turns(session_id, start - len(given), start - 1)
+        if [_said(turn) for turn in tail] == [_said(turn) for turn in given]:
+            start -= len(given)
+    anchor, distance = content_hash("turn", session_id), start
+    placed: list[Memory | None] = []
+    for turn in turns:
+        if turn and turn.content_hash:
+            anchor, distance = turn.content_hash, 0
+        elif turn:
+            turn = replace(turn, content_hash=content_hash(anchor, distance, turn.content))  # noqa: PLW2901
+            distance += 1
+        placed.append(turn)
+    return placed
 
 
 def _said(turn: Memory) -> tuple[str | None, Source, str]:
     return turn.speaker, turn.source, turn.content
-
-
-def _numbered(turn: Memory, number: int) -> Memory:
-    return replace(turn, content_hash=content_hash("turn", turn.session_id, number, turn.content))
 
 
 async def _append(turn: Memory, tx: Tx) -> Receipt:

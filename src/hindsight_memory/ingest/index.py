@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -34,6 +34,8 @@ class Indexer:
     embedders: Sequence[Embedder]
     settings: WriteSettings
     holder: str
+    gone: Callable[[str], bool] = lambda _: False
+    """Whether a holder of a claim has ended without giving it back."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _started: bool = False
@@ -44,6 +46,7 @@ class Indexer:
         """Say which spaces are wanted; what lacks a vector in one of them becomes due."""
         if self.embedders and not self._started:
             await self.store.use_spaces([space_of(embedder) for embedder in self.embedders])
+            await self.store.give_back(self.gone)
             self._started = True
 
     def wake(self) -> None:

@@ -1,4 +1,4 @@
-"""The retrievers: each brings candidates by one signal. A further one is a function and a line in ``RETRIEVERS``."""
+"""The retrievers: each brings candidates by one signal; a further one is a function and a line in ``RETRIEVERS``."""
 
 from __future__ import annotations
 

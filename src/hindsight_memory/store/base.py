@@ -6,7 +6,7 @@ Words, not text, go in and out: the store knows no language.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -180,6 +180,9 @@ class Store(Protocol):
 
         Of one bank if it is named, else of any. None that another holds, or that failed too often.
         """
+
+    async def give_back(self, gone: Callable[[str], bool]) -> None:
+        """End the claims of holders that are gone; what they held was tried once."""
 
     async def use_spaces(self, spaces: Sequence[Space]) -> int:
         """Make these the spaces every memory is to have a vector in; returns how many memories lack one now."""

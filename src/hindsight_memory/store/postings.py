@@ -39,6 +39,10 @@ JOIN lengths l ON l.bank = p.bank AND l.row = p.row
 GROUP BY p.row ORDER BY score DESC, p.row LIMIT :limit"""
 
 
+FINDABLE: Final = "m.context_only = 0 AND m.status IN ('active', 'superseded')"
+"""``findable`` as a condition on ``memories m``."""
+
+
 def findable(memory: Memory) -> bool:
     """Whether a memory stands in the index at all; superseded ones do, for questions about the past."""
     return memory.status in _FOUND_BY_WORDS and not memory.context_only

@@ -7,16 +7,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from hindsight_memory.domain import Event, Memory, Relation, Scope, Status, Window
+from hindsight_memory.domain import Event, Memory, Relation, Scope, Window
 from hindsight_memory.errors import Conflict
-from hindsight_memory.settings import WordSettings, WriteSettings
-from hindsight_memory.store.base import BankStats, Due, Erased, Scored, Space, Where
-from hindsight_memory.store.postings import findable, put_words, score_words, take_words
+from hindsight_memory.settings import WordSettings
+from hindsight_memory.store.base import BankStats, Erased, Scored, Where
+from hindsight_memory.store.postings import FINDABLE, findable, put_words, score_words, take_words
 from hindsight_memory.store.rows import (
     COLUMNS,
     Params,
     Plan,
-    Row,
     Statement,
     agrees,
     among,
@@ -241,7 +240,9 @@ def stats(bank: Bank) -> Plan[BankStats]:
     """See ``Reader.stats``."""
     only = {"bank": bank.number}
     total = yield Statement("SELECT count(*) FROM memories m WHERE m.bank = :bank AND m.status = 'active'", only)
-    lacking = yield Statement("SELECT count(*) FROM memories m WHERE m.bank = :bank AND m.unindexed = 1", only)
+    lacking = yield Statement(
+        f"SELECT count(*) FROM memories m WHERE m.bank = :bank AND m.unindexed = 1 AND {FINDABLE}", only
+    )
     rows = yield Statement(
         "SELECT s.name, count(DISTINCT v.row) FROM vectors v JOIN spaces s ON s.space = v.space"
         " WHERE v.bank = :bank AND length(v.vector) > 0 GROUP BY s.name",
@@ -283,8 +284,8 @@ def change(bank: Bank, memory: Memory, words: Sequence[str] | None, values: dict
     """See ``Tx.change``."""
     after = changed(memory, **values)
     params = {name: to_cell(name, value) for name, value in values.items()}
-    if words is not None or not findable(after):
-        params["unindexed"] = int(findable(after))
+    if "content" in values:
+        params["unindexed"] = int(not after.context_only)
     assignments = "".join(f"{name} = :{name}, " for name in params)
     params |= {"bank": bank.number, "id": memory.id, "version": memory.version}
     rows = yield Statement(
@@ -303,6 +304,7 @@ def change(bank: Bank, memory: Memory, words: Sequence[str] | None, values: dict
         yield from take_words(bank.number, row, memory)
     if words is not None and findable(after):
         yield from put_words(bank.number, row, after, words)
+    if "content" in values:
         yield from _blank_vectors(bank, row)
         # Another text: how often the old one failed says nothing of it.
         only = {"bank": bank.number, "row": row}

@@ -6,30 +6,26 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from threading import local
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_memory.domain import Event, Memory, Relation, Scope, Window, utc_now
-from hindsight_memory.errors import HindsightMemoryError, InvalidInput, Overloaded, Unavailable
+from hindsight_memory.errors import InvalidInput, Unavailable
 from hindsight_memory.settings import StoreSettings, WordSettings, WriteSettings
-from hindsight_memory.store import sql
+from hindsight_memory.store import sql, work
 from hindsight_memory.store.base import BankStats, Due, Erased, Scored, Space, Vector, Where
-from hindsight_memory.store.migrate import latest, pending
-from hindsight_memory.store.rows import Plan, Row, Statement
+from hindsight_memory.store.rows import Plan, Statement
 from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.sqlite_file import begin, commit, connect, drive, explained, prepare, roll_back
 from hindsight_memory.store.vectors import MatrixCache, to_blob
 
 T = TypeVar("T")
-_APPLICATION_ID: Final = 0x484D454D  # «HMEM», so that another program's database is never taken for ours
-_OLDEST_SQLITE: Final = (3, 35, 0)  # RETURNING
-_ERASE_BYTES: Final = "PRAGMA secure_delete = ON"  # what is erased leaves the file, not only its tables
-_FULL_SYNC: Final = "PRAGMA synchronous = FULL"  # an acknowledged write survives a power cut, not only a crash
 
 
 class SQLiteStore:
@@ -79,18 +75,25 @@ class SQLiteStore:
         async with self._turn:
             try:
                 # Cancelled while it waits for another process, it begins all the same: so it is inside the try.
-                number = await self.write(lambda connection: _begin(connection, sql.open_bank(scope, self.clock())))
+                number = await self.write(lambda connection: begin(connection, sql.open_bank(scope, self.clock())))
                 yield SQLiteTx(self, Bank(scope.bank, number))
             except BaseException:
-                await asyncio.shield(self.write(_roll_back))
+                await asyncio.shield(self.write(roll_back))
                 raise
-            await asyncio.shield(self.write(_commit))
+            await asyncio.shield(self.write(commit))
 
     async def claim_index(self, holder: str, bank: str | None, settings: WriteSettings) -> list[Due]:
         """See ``Store.claim_index``."""
         if not await self.due(settings.index_attempts):
             return []  # nothing to write, so the other processes need not wait
         return await self._alone(work.claim_index(holder, bank, settings, self.clock()))
+
+    async def give_back(self, gone: Callable[[str], bool]) -> None:
+        """See ``Store.give_back``."""
+        now = self.clock()
+        holders = await self.read(lambda connection: drive(connection, work.holders(now)))
+        if ended := [holder for holder in holders if gone(holder)]:
+            await self._alone(work.give_back(ended))
 
     async def use_spaces(self, spaces: Sequence[Space]) -> int:
         """See ``Store.use_spaces``."""
@@ -128,7 +131,7 @@ class SQLiteStore:
         """Run ``work`` on a reading connection, off the event loop."""
 
         def call() -> T:
-            with _explained(self.path):
+            with explained(self.path):
                 return work(self._reader())
 
         return await self._in(self._reading, call)
@@ -137,7 +140,7 @@ class SQLiteStore:
         """Run ``work`` on the writing connection, off the event loop, one after the other."""
 
         def call() -> T:
-            with _explained(self.path):
+            with explained(self.path):
                 if self._writer is None:
                     self._writer = self._open_writer()
                 return work(self._writer)
@@ -196,25 +199,15 @@ class SQLiteStore:
         return connection
 
     def _open_writer(self) -> sqlite3.Connection:
-        if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
-            raise Unavailable(
-                f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed.",
-                hint="Use a Python built with a newer SQLite.",
-            )
         with suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = self._connect()
-        _prepare(connection, self.path)
+        prepare(connection, self.path)
         return connection
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self.path, timeout=self._settings.busy_timeout_ms / 1_000, isolation_level=None, check_same_thread=False
-        )
+        connection = connect(self.path, self._settings.busy_timeout_ms)
         self._connections.append(connection)
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute(_FULL_SYNC)
-        connection.execute(_ERASE_BYTES)
         return connection
 
     def _shut(self) -> None:
@@ -354,27 +347,9 @@ class SQLiteTx(SQLiteReader):
         return await self._store.write(lambda connection: drive(connection, plan))
 
 
-def drive(connection: sqlite3.Connection, plan: Plan[T]) -> T:
-    """Carry a plan out: run each statement it asks for and hand it the rows."""
-    try:
-        statement = next(plan)
-        while True:
-            statement = plan.send(_run(connection, statement))
-    except StopIteration as end:
-        result: T = end.value
-        return result
-
-
-def _run(connection: sqlite3.Connection, statement: Statement) -> list[Row]:
-    if statement.many is not None:
-        connection.executemany(statement.sql, statement.many)
-        return []
-    return connection.execute(statement.sql, statement.params or {}).fetchall()
-
-
 def _in_transaction(connection: sqlite3.Connection, plan: Plan[T]) -> T:
-    result = _begin(connection, plan)
-    _commit(connection)
+    result = begin(connection, plan)
+    commit(connection)
     return result
 
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from hindsight_memory.domain import Status
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Due, Space
-from hindsight_memory.store.rows import COLUMNS, Params, Plan, Row, Statement, among, to_json, to_memory, to_micros
+from hindsight_memory.store.postings import FINDABLE
+from hindsight_memory.store.rows import COLUMNS, Plan, Row, Statement, to_json, to_memory, to_micros
 from hindsight_memory.store.sql import Bank, number_of
 
 
@@ -25,7 +25,7 @@ def claim_index(holder: str, bank: str | None, settings: WriteSettings, now: dat
         f"SELECT m.bank, m.row, b.bank_id, coalesce(l.attempts, 0), {COLUMNS} FROM memories m"
         " JOIN banks b ON b.bank = m.bank"
         " LEFT JOIN leases l ON l.bank = m.bank AND l.stage = 'index' AND l.row = m.row"
-        " WHERE m.unindexed = 1 AND (l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
+        f" WHERE m.unindexed = 1 AND {FINDABLE} AND (l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
         f"{narrowed} ORDER BY m.bank, m.row DESC LIMIT :limit",
         params,
     )
@@ -56,12 +56,23 @@ def settle_index(bank: Bank, indexed: Sequence[str], failed: dict[str, str]) -> 
     )
 
 
+def holders(now: datetime) -> Plan[list[str]]:
+    """Who holds a claim now."""
+    rows = yield Statement("SELECT DISTINCT holder FROM leases WHERE until >= :now", {"now": to_micros(now)})
+    return [row[0] for row in rows]
+
+
+def give_back(gone: Sequence[str]) -> Plan[None]:
+    """See ``Store.give_back``."""
+    yield Statement("UPDATE leases SET until = 0 WHERE holder = :holder", many=[{"holder": each} for each in gone])
+
+
 def due(attempts: int) -> Plan[int]:
     """See ``Store.due``; what was given up is not due."""
     rows = yield Statement(
         "SELECT count(*) FROM memories m LEFT JOIN leases l"
         " ON l.bank = m.bank AND l.stage = 'index' AND l.row = m.row"
-        " WHERE m.unindexed = 1 AND coalesce(l.attempts, 0) < :attempts",
+        f" WHERE m.unindexed = 1 AND {FINDABLE} AND coalesce(l.attempts, 0) < :attempts",
         {"attempts": attempts},
     )
     number: int = rows[0][0]
@@ -99,13 +110,10 @@ def use_spaces(wanted: Sequence[Space]) -> Plan[None]:
     yield Statement("UPDATE spaces SET wanted = 0 WHERE name = :name", many=[{"name": n} for n in before - names])
     if names - before:
         yield Statement("DELETE FROM leases WHERE stage = 'index'")  # what one model gave up, another may take
-        params: Params = {}
-        findable_now = among("m.status", (Status.ACTIVE, Status.SUPERSEDED), params)
         yield Statement(
-            f"UPDATE memories AS m SET unindexed = 1 WHERE m.unindexed = 0 AND m.context_only = 0 AND {findable_now}"
+            "UPDATE memories AS m SET unindexed = 1 WHERE m.unindexed = 0 AND m.context_only = 0"
             " AND EXISTS (SELECT 1 FROM spaces s WHERE s.wanted = 1 AND NOT EXISTS (SELECT 1 FROM vectors v"
-            " WHERE v.bank = m.bank AND v.space = s.space AND v.row = m.row AND length(v.vector) > 0))",
-            params,
+            " WHERE v.bank = m.bank AND v.space = s.space AND v.row = m.row AND length(v.vector) > 0))"
         )
 
 

@@ -1,0 +1,83 @@
+"""Programs that tests run beside themselves: ``python programs.py NAME DATABASE …``."""
+
+# ruff: noqa: T201
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+from hindsight_memory import HindsightMemoryError
+from hindsight_memory.domain import Draft, Message, Query, Scope
+from hindsight_memory.testing import HashEmbedder, open_service
+
+SCOPE = Scope(user_id="alice", session_id="s")
+
+
+async def write_for_ever(database: Path, _: str) -> None:
+    """Write one memory after the other and print the number of each that was acknowledged."""
+    service = await open_service(database, embedder=HashEmbedder())
+    number = 0
+    while True:
+        await service.write(Draft(content=f"acknowledged write number {number}"), SCOPE)
+        os.write(1, f"{number}\n".encode())
+        number += 1
+
+
+async def write_and_hang(database: Path, _: str) -> None:
+    """Write three memories and never finish their vectors."""
+    embedder = HashEmbedder()
+    embedder.broken = "hang"
+    service = await open_service(database, embedder=embedder)
+    for number in range(3):
+        await service.write(Draft(content=f"acknowledged write number {number}"), SCOPE)
+    while not embedder.asked:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    os.write(1, b"0\n")
+    await asyncio.Event().wait()
+
+
+async def write_many(database: Path, name: str) -> None:
+    """Write 200 memories, half of them into a session that all processes share."""
+    service = await open_service(database, embedder=[])
+    for number in range(100):
+        await service.write(Draft(content=f"process {name} writes {number}"), SCOPE)
+        message = Message(content=f"process {name} says {number}", id=f"{name}-{number}")
+        await service.write_conversation([message], SCOPE)
+        if number % 20 == 0:
+            print(await service.search(Query(text=f"process {name}"), SCOPE) != [])
+    await service.close()
+
+
+async def write_one(database: Path, text: str) -> None:
+    """Write one memory and print what came of it."""
+    try:
+        service = await open_service(database, embedder=[])
+        try:
+            await service.write(Draft(content=text), SCOPE)
+            print("stored")
+        finally:
+            await service.close()
+    except HindsightMemoryError as error:
+        print(type(error).__name__, error)
+
+
+def without_override() -> None:
+    """Give up root's right to write what may not be written, so that permissions count."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    data = (ctypes.c_uint32 * 6)()
+    if libc.capget(header, data) or os.geteuid():
+        return
+    for place in (0, 1):  # effective, permitted
+        data[place] &= ~0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    libc.capset(header, data)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "write_one":
+        without_override()
+    asyncio.run(globals()[sys.argv[1]](Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else ""))
