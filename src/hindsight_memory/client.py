@@ -214,11 +214,24 @@ class AsyncHindsightMemory:
         return await (await self._opened()).write_conversation(whole, scope, parse_choice("wait", wait, Wait))
 
     async def import_file(
-        self, path: str | Path, *, progress: Callable[[int], None] = unheard, **who: Unpack[WhoFields]
+        self,
+        path: str | Path,
+        *,
+        wait: Wait | str = Wait.STORED,
+        progress: Callable[[int], None] = unheard,
+        **who: Unpack[WhoFields],
     ) -> ImportReport:
-        """Read a conversation export, or a folder of them. Run twice, it adds nothing."""
+        """Read a conversation export, or a folder of them. Run twice, it adds nothing.
+
+        Args:
+            path: A ChatGPT or Claude export, a Claude Code or Codex transcript, Markdown, or JSON lines of messages.
+            wait: ``indexed`` waits for the vectors too, which take far longer than the reading.
+            progress: Called with the number of turns read so far.
+            **who: Whose memory it becomes.
+        """
         scope, _ = self._split(who)
-        return await (await self._opened()).import_file(Path(path), scope, progress)
+        waited = parse_choice("wait", wait, Wait)
+        return await (await self._opened()).import_file(Path(path), scope, waited, progress)
 
     async def search(self, text: str | Query, **fields: Unpack[SearchFields]) -> list[Hit]:
         """The memories that answer a query, best first, each with its reasons."""

@@ -75,6 +75,7 @@ class Remote:
         self,
         path: Path,  # noqa: ARG002
         scope: Scope,  # noqa: ARG002
+        wait: Wait,  # noqa: ARG002
         progress: Callable[[int], None],  # noqa: ARG002
     ) -> ImportReport:
         """Not over HTTP: a file stands on the caller's machine."""

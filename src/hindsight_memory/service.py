@@ -142,13 +142,18 @@ class Service:
         return await self._waited(receipts, scope, wait)
 
     async def import_file(
-        self, path: Path, scope: Scope, progress: Callable[[int], None] = lambda _: None
+        self,
+        path: Path,
+        scope: Scope,
+        wait: Wait = Wait.STORED,
+        progress: Callable[[int], None] = lambda _: None,
     ) -> ImportReport:
         """Read a conversation export, or a folder of them, into the bank. Run twice, it adds nothing.
 
         Args:
             path: A ChatGPT or Claude export, a Claude Code or Codex transcript, Markdown, or JSON lines of messages.
             scope: Whose memory it becomes. The sessions are the export's own.
+            wait: ``indexed`` waits for the vectors too, which take far longer than the reading.
             progress: Called with the number of turns read so far.
         """
         require(self.principal, "write", scope)
@@ -160,7 +165,7 @@ class Service:
                 report = replace(report, skipped=(*report.skipped, part))
                 continue
             for batch in _batches(part):
-                receipts = await self.write_conversation(batch, replace(scope, session_id=part.session_id))
+                receipts = await self.write_conversation(batch, replace(scope, session_id=part.session_id), wait)
                 report = _counted(report, receipts)
                 progress(report.turns)
             report = replace(report, sessions=report.sessions + 1)
@@ -264,23 +269,17 @@ class Service:
     async def doctor(self) -> list[Check]:
         """What this service runs on, and whether it is well. Slow: it reads the whole database."""
         faults = await self._parts.store.check()
-        due = await self._parts.store.due(self.settings.write.index_attempts)
-        embedders = ", ".join(embedder.space for embedder in self._parts.embedders) or "none: words only"
-        return [
-            Check("database", not faults, self.settings.database, "; ".join(faults)),
-            Check("embedder", bool(self._parts.embedders), embedders, " ".join(self._parts.notes)),
-            Check(
-                "vectors", due == 0, f"{due} memories wait for one", "" if due == 0 else "A running worker adds them."
-            ),
-        ]
+        _, embedder, vectors = await self.ready()
+        return [Check("database", not faults, self.settings.database, "; ".join(faults)), embedder, vectors]
 
     async def ready(self) -> list[Check]:
-        """Whether requests can be answered now; quick."""
+        """Whether requests can be answered now; quick. Memories without a vector are found by words meanwhile."""
         due = await self._parts.store.due(self.settings.write.index_attempts)
         embedders = ", ".join(embedder.space for embedder in self._parts.embedders) or "none: words only"
+        as_asked = bool(self._parts.embedders) or self.settings.embed.names == "none"
         return [
             Check("database", True, self.settings.database),
-            Check("embedder", True, embedders, " ".join(self._parts.notes)),
+            Check("embedder", as_asked, embedders, " ".join(self._parts.notes)),
             Check("vectors", True, f"{due} memories wait for one"),
         ]
 

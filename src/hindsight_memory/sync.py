@@ -108,10 +108,15 @@ class HindsightMemory:
         return self._wait(self._memory.write_conversation(messages, wait=wait, **who))
 
     def import_file(
-        self, path: str | Path, *, progress: Callable[[int], None] = unheard, **who: Unpack[WhoFields]
+        self,
+        path: str | Path,
+        *,
+        wait: Wait | str = Wait.STORED,
+        progress: Callable[[int], None] = unheard,
+        **who: Unpack[WhoFields],
     ) -> ImportReport:
         """See ``AsyncHindsightMemory.import_file``."""
-        return self._wait(self._memory.import_file(path, progress=progress, **who))
+        return self._wait(self._memory.import_file(path, wait=wait, progress=progress, **who))
 
     def search(self, text: str | Query, **fields: Unpack[SearchFields]) -> list[Hit]:
         """See ``AsyncHindsightMemory.search``."""

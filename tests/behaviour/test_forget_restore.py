@@ -69,13 +69,17 @@ async def test_the_log_says_who_and_why(memory: AsyncHindsightMemory, service: S
 async def test_a_forgotten_turn_takes_its_words_from_its_neighbours_and_gives_them_back(
     memory: AsyncHindsightMemory,
 ) -> None:
+    async def said() -> int:
+        hits = await memory.search("Lisbon")  # vectors come behind and know the turn before: only words count here
+        return sum(share.signal == "words" for hit in hits for share in hit.why.shares)
+
     talk: list[Any] = [{"content": text} for text in ("Where shall we go?", "Lisbon it is", "Book the twelfth")]
     receipts = await memory.write_conversation(talk, session_id="s")
-    assert len(await found(memory, "Lisbon")) == 3
+    assert await said() == 3
     await memory.forget(receipts[1].id)
-    assert await found(memory, "Lisbon") == []
+    assert await said() == 0
     await memory.restore(receipts[1].id)
-    assert len(await found(memory, "Lisbon")) == 3
+    assert await said() == 3
 
 
 async def test_it_is_not_restored_beside_what_took_its_place(memory: AsyncHindsightMemory) -> None:

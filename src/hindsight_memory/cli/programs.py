@@ -16,7 +16,7 @@ from hindsight_memory.cli import people
 from hindsight_memory.cli.demo import Language, demonstrate
 from hindsight_memory.cli.options import Call, command
 from hindsight_memory.cli.output import say, show
-from hindsight_memory.domain import ImportReport, Scope
+from hindsight_memory.domain import ImportReport, Scope, Wait
 
 if TYPE_CHECKING:
     from hindsight_memory.service import Service
@@ -28,13 +28,15 @@ Progress = Callable[[int], None]
 
 @command(app, "import", who=["user_id", "agent_id"])
 def import_(
-    at: Call, path: Annotated[str, typer.Argument(help="An export, a transcript, Markdown, or a folder of them.")]
+    at: Call,
+    path: Annotated[str, typer.Argument(help="An export, a transcript, Markdown, or a folder of them.")],
+    wait: Annotated[Wait, typer.Option(help="Until when to wait: stored, or found by meaning too.")] = Wait.INDEXED,
 ) -> None:
     """Read a conversation export. Run twice, it adds nothing."""
     _announce(at)
     try:
         with _progress("turns read", quiet=at.as_json) as progress:
-            report: ImportReport = at.ask(lambda memory: memory.import_file(path, progress=progress))
+            report: ImportReport = at.ask(lambda memory: memory.import_file(path, wait=wait, progress=progress))
     except KeyboardInterrupt:
         say("What was read so far is stored. Run the same import again to go on.")
         raise
