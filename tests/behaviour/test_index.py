@@ -178,7 +178,7 @@ async def test_another_model_embeds_anew_while_the_old_one_answers(
     await first.write_many([f"text {number}" for number in range(20)], wait="indexed")
     await first.close()
 
-    async def former(spec: str, _: object) -> HashEmbedder:
+    async def former(spec: str, *_: object) -> HashEmbedder:
         assert spec == "old"
         return old
 

@@ -9,18 +9,20 @@ from datetime import datetime, timedelta
 from hindsight_memory.domain import Draft, Kind, Memory, Scope, Visibility, new_id
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.settings import WriteSettings
+from hindsight_memory.text.frame import without_frames
 from hindsight_memory.text.tokens import index_words, normalise
 
 
 def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings) -> Memory:
     """The memory a draft asks for.
 
-    Raises ``InvalidInput`` when nothing is left of the content once it is normalised, when a private memory names
+    Raises ``InvalidInput`` when nothing is left of the content once it is cleaned, when a private memory names
     no agent, or when it would end before it begins.
     """
-    content = normalise(draft.content)
+    content = normalise(without_frames(draft.content))
     if not content:
-        raise InvalidInput("content is empty once control characters are taken out.", field="content")
+        hint = "Control characters, and blocks of recalled memory, are taken out first."
+        raise InvalidInput("content has nothing to remember.", hint=hint, field="content")
     private = draft.visibility is Visibility.PRIVATE
     if private and scope.agent_id is None:
         raise InvalidInput("A private memory needs an agent_id.", hint="Give agent_id.", field="visibility")

@@ -43,9 +43,8 @@ class Indexer:
     _closing: bool = False
 
     async def start(self) -> None:
-        """Say which spaces are wanted; what lacks a vector in one of them becomes due."""
+        """Take back what was claimed by processes that are gone."""
         if self.embedders and not self._started:
-            await self.store.use_spaces([space_of(embedder) for embedder in self.embedders])
             await self.store.give_back(self.gone)
             self._started = True
 

@@ -28,11 +28,14 @@ class Embedder(Protocol):
     call it. ``calibration`` holds ``mean`` and ``deviation`` of the cosine of unrelated texts in this space.
     """
 
-    space: str
     spec: str
     dimension: int
     template: str
     calibration: Mapping[str, float]
+
+    @property
+    def space(self) -> str:
+        """The name of its space."""
 
     async def queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One vector of length 1 for each query."""

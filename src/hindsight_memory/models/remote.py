@@ -16,36 +16,52 @@ _UNKNOWN_BACKGROUND: Final = {"mean": 0.0, "deviation": 0.0}
 
 
 class OpenAIEmbedder:
-    """Embeddings from ``POST {base_url}/embeddings``. Made by ``connect``, which learns the dimension."""
+    """Embeddings from ``POST {base_url}/embeddings``.
 
-    def __init__(self, model: str, client: httpx.AsyncClient, dimension: int) -> None:
+    Args:
+        model: The model's name there.
+        settings: Address, key and time limit.
+        dimension: How long its vectors are; ``connect`` asks.
+        transport: For tests: what carries the requests instead of the network.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        settings: EmbedSettings,
+        dimension: int,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
         self.spec = f"openai:{model}"
         self.template = "said"
-        self.space = f"{self.spec}/{self.template}"
         self.dimension = dimension
         self.calibration: Mapping[str, float] = _UNKNOWN_BACKGROUND
         self._model = model
-        self._client = client
+        headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
+        self._client = httpx.AsyncClient(
+            base_url=settings.base_url.rstrip("/"), headers=headers, timeout=settings.timeout_s, transport=transport
+        )
+
+    @property
+    def space(self) -> str:
+        """See ``Embedder``; a model that is served at another dimension makes another space."""
+        return f"{self.spec}/{self.template}/{self.dimension}"
 
     @classmethod
     async def connect(
         cls, model: str, settings: EmbedSettings, transport: httpx.AsyncBaseTransport | None = None
     ) -> OpenAIEmbedder:
-        """Ask the endpoint for one vector, to learn that it answers and how long its vectors are.
+        """Ask the endpoint for one vector, to learn how long its vectors are.
 
-        Raises ``ModelFailed`` when it does not.
+        Raises ``ModelFailed`` when it does not answer.
         """
-        headers = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-        client = httpx.AsyncClient(
-            base_url=settings.base_url.rstrip("/"), headers=headers, timeout=settings.timeout_s, transport=transport
-        )
-        embedder = cls(model, client, 0)
+        embedder = cls(model, settings, 0, transport)
         try:
             first = await embedder._ask(["hello"])
-            embedder.dimension = len(first[0])
+            embedder.dimension = len(first[0]) if first else 0
             vetted(first, 1, embedder.dimension, embedder.spec)
         except BaseException:
-            await client.aclose()
+            await embedder.close()
             raise
         return embedder
 
