@@ -101,7 +101,7 @@ class RetentionSettings:
     )
     recency_span: float = 0.1
     importance_span: float = 0.2
-    trust_span: float = 0.15
+    trust_span: float = 0.3
     use_span: float = 0.05
 
 
