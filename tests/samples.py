@@ -1,4 +1,4 @@
-"""Memories for tests: one line each."""
+"""Memories for tests, one line each, and how to look for them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from hindsight_memory import AsyncHindsightMemory
 from hindsight_memory.domain import Event, Kind, Memory, Scope, new_id
 from hindsight_memory.ingest.enrich import content_hash
 from hindsight_memory.store.base import Store, Where
@@ -70,3 +71,9 @@ async def put(store: Store, *memories: Memory, scope: Scope = ALICE) -> list[Mem
 def where(now: datetime = NOON, **fields: Any) -> Where:
     """What a search may see, narrowed."""
     return Where(now=now, **fields)
+
+
+async def found_by_words(memory: AsyncHindsightMemory, text: str, **fields: Any) -> list[str]:
+    """What words bring, best first. Vectors come behind, and bring what is merely nearest: when, no test can say."""
+    hits = await memory.search(text, **fields)
+    return [hit.memory.content for hit in hits if any(share.signal == "words" for share in hit.why.shares)]

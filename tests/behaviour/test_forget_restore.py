@@ -11,21 +11,18 @@ from hindsight_memory import AsyncHindsightMemory, Conflict, InvalidInput, NotFo
 from hindsight_memory.domain import Scope
 from hindsight_memory.service import Service
 from hindsight_memory.testing import HashEmbedder, StoppedClock
+from samples import found_by_words
 
 ALICE = Scope(user_id="alice")
-
-
-async def found(memory: AsyncHindsightMemory, text: str) -> list[str]:
-    return [hit.memory.content for hit in await memory.search(text)]
 
 
 async def test_what_is_forgotten_is_seen_nowhere(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
     receipt = await memory.write("the coffee secret", key="fact.secret", wait="indexed")
     await memory.write("another coffee")
-    assert "the coffee secret" in await found(memory, "coffee secret")
+    assert "the coffee secret" in await found_by_words(memory, "coffee secret")
     gone = await memory.forget(receipt.id, reason="asked to")
     assert (gone.status, gone.deleted_at, gone.version) == (Status.DELETED, clock(), 2)
-    assert await found(memory, "coffee secret") == ["another coffee"]
+    assert await found_by_words(memory, "coffee secret") == ["another coffee"]
     assert "secret" not in (await memory.context("coffee secret")).text
     assert [held.content for held in (await memory.list()).memories] == ["another coffee"]
     assert await memory.search("coffee secret", as_of=clock()) != []
@@ -101,7 +98,7 @@ async def test_a_superseded_memory_comes_back_superseded(memory: AsyncHindsightM
     await memory.write("drinks coffee", key="preference.drink")
     await memory.forget(tea.id)
     assert (await memory.restore(tea.id)).status is Status.SUPERSEDED
-    assert await found(memory, "drinks") == ["drinks coffee"]
+    assert await found_by_words(memory, "drinks") == ["drinks coffee"]
 
 
 async def test_a_forgotten_text_is_not_sent_to_a_model(

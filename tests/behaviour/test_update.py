@@ -12,12 +12,9 @@ from hindsight_memory import AsyncHindsightMemory, Conflict, InvalidInput, Outco
 from hindsight_memory.domain import Scope
 from hindsight_memory.service import Service
 from hindsight_memory.testing import HashEmbedder
+from samples import found_by_words
 
 ALICE = Scope(user_id="alice")
-
-
-async def found(memory: AsyncHindsightMemory, text: str) -> list[str]:
-    return [hit.memory.content for hit in await memory.search(text)]
 
 
 async def test_a_new_text_is_found_and_the_old_one_is_not(memory: AsyncHindsightMemory, service: Service) -> None:
@@ -25,7 +22,7 @@ async def test_a_new_text_is_found_and_the_old_one_is_not(memory: AsyncHindsight
     changed = await memory.update(receipt.id, content=" drinks\0 coffee ")
     assert (changed.content, changed.version) == ("drinks coffee", 2)
     await service._parts.indexer.finish(ALICE.bank, [receipt.id], 5)
-    assert await found(memory, "coffee") == ["drinks coffee"]
+    assert await found_by_words(memory, "coffee") == ["drinks coffee"]
     hit = (await memory.search("tea"))[0:1]
     assert not [share for each in hit for share in each.why.shares if share.signal == "words"]
     assert (await memory.write("drinks coffee")).id == receipt.id
@@ -49,8 +46,8 @@ async def test_each_field_can_be_changed_and_the_rest_stays(memory: AsyncHindsig
     assert (after.occurred_at, after.outcome) == (datetime(2020, 1, 1, tzinfo=UTC), Outcome.SUCCESS)
     assert after.version == 1 + len(changes)
     assert (after.content, after.created_at, after.trust) == (before.content, before.created_at, before.trust)
-    assert await found(memory, "y") == ["text"]
-    assert await found(memory, "x") == []
+    assert await found_by_words(memory, "y") == ["text"]
+    assert await found_by_words(memory, "x") == []
     assert [hit.memory.id for hit in await memory.search("text", tags=["y", "z"])] == [receipt.id]
 
 
@@ -114,8 +111,8 @@ async def test_a_turn_lends_its_new_words_to_its_neighbours(memory: AsyncHindsig
     talk: list[Any] = [{"content": text} for text in ("Where shall we go?", "Lisbon it is", "Book the twelfth")]
     receipts = await memory.write_conversation(talk, session_id="s")
     await memory.update(receipts[1].id, content="Porto it is")
-    assert await found(memory, "Lisbon") == []
-    assert len(await found(memory, "Porto")) == 3
+    assert await found_by_words(memory, "Lisbon") == []
+    assert len(await found_by_words(memory, "Porto")) == 3
     again = await memory.write_conversation(talk[:1], session_id="other")
     assert again[0].created
 

@@ -17,6 +17,7 @@ from hindsight_memory.errors import HindsightMemoryError
 from hindsight_memory.service import Service
 from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
 from hindsight_memory.text.tokens import normalise
+from samples import found_by_words
 
 ALICE = Scope(user_id="alice")
 
@@ -27,14 +28,10 @@ async def stored(service: Service, scope: Scope = ALICE) -> list[str]:
     return [memory.content for page in pages for memory in page.memories]
 
 
-async def contents(memory: AsyncHindsightMemory, text: str, **fields: Any) -> list[str]:
-    return [hit.memory.content for hit in await memory.search(text, **fields)]
-
-
 async def test_what_is_written_is_found_at_once_by_words(memory: AsyncHindsightMemory) -> None:
     receipt = await memory.write("The deploy key is in the team vault")
     assert (receipt.action, receipt.created, receipt.indexed, receipt.version) == (Action.ADDED, True, False, 1)
-    assert await contents(memory, "deploy key") == ["The deploy key is in the team vault"]
+    assert await found_by_words(memory, "deploy key") == ["The deploy key is in the team vault"]
 
 
 async def test_it_waits_for_the_vector_when_asked_to(memory: AsyncHindsightMemory, service: Service) -> None:
@@ -86,7 +83,7 @@ async def test_a_text_written_again_after_it_was_forgotten_is_new(memory: AsyncH
 async def test_texts_that_look_alike_are_not_merged(memory: AsyncHindsightMemory, one: str, two: str) -> None:
     for text in (one, two):
         assert (await memory.write(text, wait="indexed")).action is Action.ADDED
-    assert {one, two} <= set(await contents(memory, one))
+    assert {one, two} <= set(await found_by_words(memory, one))
 
 
 async def test_a_key_has_one_current_value(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
@@ -94,11 +91,11 @@ async def test_a_key_has_one_current_value(memory: AsyncHindsightMemory, clock: 
     clock.advance(days=3)
     new = await memory.write("Drinks coffee", key="preference.drink")
     assert (new.action, new.version, new.related) == (Action.SUPERSEDES, 2, (old.id,))
-    assert await contents(memory, "drinks") == ["Drinks coffee"]
+    assert await found_by_words(memory, "drinks") == ["Drinks coffee"]
     past = await memory.get(old.id)
     assert (past.status, past.superseded_by, past.valid_until) == (Status.SUPERSEDED, new.id, clock())
     before = clock() - timedelta(days=1)
-    assert await contents(memory, "drinks", as_of=before) == ["Drinks tea"]
+    assert await found_by_words(memory, "drinks", as_of=before) == ["Drinks tea"]
 
 
 async def test_a_statement_about_the_past_does_not_replace_what_is_known(
@@ -108,8 +105,8 @@ async def test_a_statement_about_the_past_does_not_replace_what_is_known(
     now = await memory.write("Lives in Porto", key="fact.home")
     past = await memory.write("Lives in Lisbon", key="fact.home", occurred_at=clock() - timedelta(days=400))
     assert (past.action, past.created, past.related) == (Action.ADDED, True, (now.id,))
-    assert await contents(memory, "lives") == ["Lives in Porto"]
-    assert await contents(memory, "lives", as_of=clock() - timedelta(days=30)) == ["Lives in Lisbon"]
+    assert await found_by_words(memory, "lives") == ["Lives in Porto"]
+    assert await found_by_words(memory, "lives", as_of=clock() - timedelta(days=30)) == ["Lives in Lisbon"]
 
 
 async def test_of_three_values_out_of_order_each_was_valid_in_its_time(
@@ -120,7 +117,7 @@ async def test_of_three_values_out_of_order_each_was_valid_in_its_time(
         await memory.write(f"Lives in {city}", key="fact.home", occurred_at=start + timedelta(days=day))
     clock.advance(days=9)
     for day, city in ((2, "Aarhus"), (4, "Bergen"), (6, "Cadiz")):
-        assert await contents(memory, "lives", as_of=start + timedelta(days=day)) == [f"Lives in {city}"]
+        assert await found_by_words(memory, "lives", as_of=start + timedelta(days=day)) == [f"Lives in {city}"]
 
 
 async def test_a_less_trusted_source_contradicts_and_replaces_nothing(memory: AsyncHindsightMemory) -> None:
@@ -128,25 +125,25 @@ async def test_a_less_trusted_source_contradicts_and_replaces_nothing(memory: As
     read = await memory.write("The budget is 90,000", key="fact.budget", source=Source.DOCUMENT)
     assert (read.action, read.related) == (Action.CONTRADICTS, (told.id,))
     assert (await memory.get(told.id)).status is Status.ACTIVE
-    assert (await contents(memory, "budget"))[0] == "The budget is 5,000"
+    assert (await found_by_words(memory, "budget"))[0] == "The budget is 5,000"
 
 
 async def test_working_memory_ends_by_itself(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
     await memory.write("step two is next", kind="working")
     await memory.write("keep until tomorrow", kind="working", expires_at=clock() + timedelta(days=1))
-    assert await contents(memory, "step two") == ["step two is next"]
+    assert await found_by_words(memory, "step two") == ["step two is next"]
     clock.advance(hours=1)
-    assert await contents(memory, "step two") == []
-    assert await contents(memory, "keep") == ["keep until tomorrow"]
+    assert await found_by_words(memory, "step two") == []
+    assert await found_by_words(memory, "keep") == ["keep until tomorrow"]
     clock.advance(days=1)
-    assert await contents(memory, "keep") == []
+    assert await found_by_words(memory, "keep") == []
 
 
 async def test_a_private_memory_is_its_agents_alone(memory: AsyncHindsightMemory) -> None:
     hers = await memory.write("the key hint", agent_id="one", visibility="private")
-    assert await contents(memory, "key hint", agent_id="one") == ["the key hint"]
+    assert await found_by_words(memory, "key hint", agent_id="one") == ["the key hint"]
     for other in ("two", None):
-        assert await contents(memory, "key hint", agent_id=other) == []
+        assert await found_by_words(memory, "key hint", agent_id=other) == []
         assert not (await memory.list(agent_id=other)).memories
         for verb in (memory.get, memory.forget, memory.restore):
             with pytest.raises(NotFound):
@@ -164,7 +161,7 @@ async def test_what_one_agent_keeps_to_itself_swallows_no_ones_write(memory: Asy
     shared = await memory.write("the same text", key="fact.x", agent_id="two")
     assert len({hers.id, his.id, shared.id}) == 3
     assert {receipt.action for receipt in (hers, his, shared)} == {Action.ADDED}
-    assert await contents(memory, "same text", agent_id="three") == ["the same text"]
+    assert await found_by_words(memory, "same text", agent_id="three") == ["the same text"]
     again = await memory.write("the same text", key="fact.x", agent_id="one", **private)
     assert again.id == hers.id
     changed = await memory.write("another text", key="fact.x", agent_id="two")
