@@ -315,13 +315,3 @@ _FLAGS: Final = re.compile(f"[{_FLAG}]")
 _EXTENDS: Final = re.compile(
     f"[{_SKIN}{_MARKS}\ufe00-\ufe0f\u20e3\U000e0020-\U000e007f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]"
 )
-
-
-def is_chinese(text: str) -> bool:
-    """Whether most of a text is Chinese: two characters weigh as much as one word of another script."""
-    han = sum(map(len, _HAN_RUN.findall(text)))
-    return han > 2 * len(_OTHER_RUN.findall(text))
-
-
-_HAN_RUN: Final = re.compile(f"[{_HAN}]+")
-_OTHER_RUN: Final = re.compile(rf"[^\W\d_{_HAN}]+")
