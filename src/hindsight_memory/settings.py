@@ -35,9 +35,12 @@ class WriteSettings:
     """How long closing waits for vectors of what this process wrote."""
     finish_s: float = 60.0
     """How long a write that waits for its vector waits."""
-    window_chars: int = 1_500
-    """Longest text embedded in one piece; longer ones get a vector for each window."""
-    windows: int = 32
+    window_chars: int = 800
+    """Longest text embedded in one piece; longer ones get a vector for each window.
+
+    Some 200 tokens of English, 560 of Chinese: models of this size read 512, and their cost grows with the square.
+    """
+    windows: int = 16
     """Most windows of one memory; words beyond them are still found by words."""
     trust: Mapping[Source, float] = field(
         default_factory=lambda: MappingProxyType(

@@ -33,6 +33,7 @@ from hindsight_memory.domain import (
     Wait,
     utc_now,
 )
+from hindsight_memory.errors import Unavailable
 
 T = TypeVar("T")
 
@@ -153,6 +154,9 @@ class HindsightMemory:
         return self._wait(self._memory.doctor())
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            work.close()
+            raise Unavailable("The memory is closed.", hint="Open another one.")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _end(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from hindsight_memory import AsyncHindsightMemory, HindsightMemory, InvalidInput, NotFound
+from hindsight_memory import AsyncHindsightMemory, HindsightMemory, InvalidInput, NotFound, Unavailable
 from hindsight_memory.build import settings_from
 from hindsight_memory.service import Service
 
@@ -111,3 +111,11 @@ def test_the_environment_and_the_argument_say_where(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         settings_from({"HINDSIGHT_MEMORY_PORT": "no"})
     assert refused.value.field == "HINDSIGHT_MEMORY_PORT"
+
+
+def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    memory = HindsightMemory(tmp_path / "m.db")
+    memory.close()
+    memory.close()
+    with pytest.raises(Unavailable, match="closed"):
+        memory.search("anything")
