@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import os
+import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from hindsight_memory.domain import utc_now
 from hindsight_memory.errors import InvalidInput
@@ -30,6 +31,7 @@ from hindsight_memory.store.base import Space, Store
 from hindsight_memory.store.sqlite import SQLiteStore
 
 PREFIX: Final = "HINDSIGHT_MEMORY_"
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # one letter is a drive
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def settings_from(environment: Mapping[str, str] | None = None, database: str | 
         if value.strip():
             variable = known[name]
             groups[variable.group][variable.setting] = _number(name, value) if variable.setting == "port" else value
-    where = database or groups[""].get("database") or f"sqlite:///{default_path()}"
+    where = database or groups[""].get("database") or f"sqlite:///{quote(str(default_path()))}"
     return Settings(database=where, embed=EmbedSettings(**groups["embed"]), server=ServerSettings(**groups["server"]))
 
 
@@ -113,12 +115,14 @@ async def open_store(settings: Settings, clock: Callable[[], datetime] = utc_now
 def sqlite_path(database: str) -> Path:
     """The file of ``sqlite:///relative``, ``sqlite:////absolute``, or of a path given as it is."""
     scheme, separator, rest = database.partition("://")
-    if not separator:
-        return Path(database).expanduser()
-    if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
-        return Path(unquote(urlsplit(database).path)[1:]).expanduser()
-    known = "sqlite:///PATH (a fourth slash makes it absolute)"
-    raise InvalidInput(f"{database} is not a database this version opens.", hint=f"Use {known}.", field="database")
+    if separator and scheme == "sqlite" and rest.startswith("/"):
+        path = unquote(rest[1:])
+    else:
+        path = "" if separator or _SCHEME.match(database) else database
+    if not path.strip() or path == ":memory:":
+        hint = "Use sqlite:///PATH (a fourth slash makes it absolute)."
+        raise InvalidInput(f"{database!r} is not a database this version opens.", hint=hint, field="database")
+    return Path(path).expanduser()
 
 
 async def embedders_of(settings: EmbedSettings, known: Sequence[Space] = ()) -> tuple[list[Embedder], tuple[str, ...]]:

@@ -208,4 +208,7 @@ def _json_size(name: str, value: object, depth: int) -> int:
 
 
 def _shown(value: object) -> str:
-    return repr(value)[:60].strip("'\"")
+    try:
+        return repr(value)[:60].strip("'\"")
+    except ValueError:  # Python refuses to write out a number of thousands of digits
+        return "too large"

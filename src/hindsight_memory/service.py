@@ -106,7 +106,8 @@ class Service:
             for task in self._parts.working:
                 task.cancel()
             await asyncio.gather(*self._parts.working, return_exceptions=True)
-            await self._flush()
+            with suppress(HindsightMemoryError):  # access counts are not worth an error at the end
+                await self._flush()
         finally:
             for embedder in self._parts.embedders:
                 await embedder.close()

@@ -20,6 +20,7 @@ from hindsight_memory import AsyncHindsightMemory, Scope
 from hindsight_memory.build import PREFIX, build
 from hindsight_memory.domain import Draft, Query
 from hindsight_memory.models.base import ModelFailed
+from hindsight_memory.models.local import bundled
 from hindsight_memory.models.remote import OpenAIEmbedder
 from hindsight_memory.settings import EmbedSettings, Settings
 
@@ -127,3 +128,13 @@ def free_port() -> int:
 def listening(port: int) -> bool:
     with socket.socket() as asked:
         return asked.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.slow
+async def test_a_letter_that_folds_into_many_does_not_end_the_process() -> None:
+    """U+FDFA is one character and folds into eighteen; the bundled model's tokeniser wrote past its room for it."""
+    embedder = bundled()
+    vectors = await embedder.passages(["\ufdfa" * 70] * 4)
+    assert vectors.shape == (4, 384)
+    await embedder.queries(["\ufdfa" * 200])
+    await embedder.close()

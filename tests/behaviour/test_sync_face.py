@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from hindsight_memory import AsyncHindsightMemory, HindsightMemory, InvalidInput, NotFound, Unavailable
-from hindsight_memory.build import settings_from
+from hindsight_memory.build import settings_from, sqlite_path
 from hindsight_memory.service import Service
 
 
@@ -88,7 +88,19 @@ async def test_many_first_calls_at_once_open_it_once(tmp_path: Path, monkeypatch
     await memory.close()
 
 
-@pytest.mark.parametrize("database", ["postgres://x", "mysql://x", "sqlite://", "sqlite://relative"])
+@pytest.mark.parametrize(
+    "database",
+    [
+        "postgres://x",
+        "mysql://x",
+        "sqlite://",
+        "sqlite://relative",
+        "sqlite:x.db",
+        "file:/x.db",
+        " ",
+        "sqlite:///:memory:",
+    ],
+)
 def test_a_database_it_cannot_open_is_named(database: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         HindsightMemory(database)
@@ -119,3 +131,9 @@ def test_a_closed_memory_says_so(tmp_path: Path) -> None:
     memory.close()
     with pytest.raises(Unavailable, match="closed"):
         memory.search("anything")
+
+
+def test_a_path_is_taken_as_it_is_written(tmp_path: Path) -> None:
+    assert sqlite_path("sqlite:////srv/a?b#c%20d.db") == Path("/srv/a?b#c d.db")
+    assert sqlite_path("notes#1.db") == Path("notes#1.db")
+    assert sqlite_path("sqlite:///notes.db") == Path("notes.db")

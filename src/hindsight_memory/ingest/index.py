@@ -20,6 +20,8 @@ from hindsight_memory.store.base import Space, Store
 
 _log: Final = logging.getLogger(__name__)
 _LONGEST_PAUSE: Final = 60.0
+_AT_ONCE: Final = 16
+"""Texts handed to a model in one call."""
 _OTHERS_WORK: Final = 0.05
 """Seconds between looks while another process holds the claim on what is waited for."""
 
@@ -145,13 +147,15 @@ async def _embed(
     """Vectors by memory id, and why some have none. No reason at all means that the model does not answer."""
     flat = [piece for pieces in texts for piece in pieces]
     try:
-        rows = await embedder.passages(flat)
+        # A few at a time: a local model cannot be interrupted in the middle, and closing would wait for all of it.
+        parts = [await embedder.passages(flat[at : at + _AT_ONCE]) for at in range(0, len(flat), _AT_ONCE)]
     except ModelFailed:
         if await _answers(embedder):
             return await _embed_singly(embedder, memories, texts)
         return {}, {memory.id: "" for memory in memories}
     ends = np.cumsum([len(pieces) for pieces in texts])[:-1]
-    return {m.id: part for m, part in zip(memories, np.split(rows, ends), strict=True)}, {}
+    rows = np.split(np.concatenate(parts), ends)
+    return {m.id: part for m, part in zip(memories, rows, strict=True)}, {}
 
 
 async def _answers(embedder: Embedder) -> bool:

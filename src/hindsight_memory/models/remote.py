@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from hindsight_memory.models.base import ModelFailed, vetted
 from hindsight_memory.settings import EmbedSettings
 
+_FIRST_ANSWER_S: Final = 5.0
+"""How long opening a memory waits for an endpoint it does not know yet."""
 _UNKNOWN_BACKGROUND: Final = {"mean": 0.0, "deviation": 0.0}
 
 
@@ -57,9 +60,13 @@ class OpenAIEmbedder:
         """
         embedder = cls(model, settings, 0, transport)
         try:
-            first = await embedder._ask(["hello"])
+            async with asyncio.timeout(_FIRST_ANSWER_S):
+                first = await embedder._ask(["hello"])
             embedder.dimension = len(first[0]) if first else 0
             vetted(first, 1, embedder.dimension, embedder.spec)
+        except TimeoutError as error:
+            await embedder.close()
+            raise ModelFailed(f"The embedder {embedder.spec} did not answer in {_FIRST_ANSWER_S:.0f} s.") from error
         except BaseException:
             await embedder.close()
             raise

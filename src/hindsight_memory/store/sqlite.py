@@ -32,7 +32,7 @@ class SQLiteStore:
     """The store contract over one SQLite file. Made by ``open``."""
 
     def __init__(self, path: Path, settings: StoreSettings, words: WordSettings, clock: Callable[[], datetime]) -> None:
-        self.path = path
+        self.path = path.absolute()
         self.clock = clock
         self.words = words
         self._settings = settings
@@ -42,6 +42,7 @@ class SQLiteStore:
         self._local = local()
         self._connections: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
         self._numbers: dict[str, int] = {}
         self._matrices = MatrixCache()
 
@@ -75,7 +76,9 @@ class SQLiteStore:
         async with self._turn:
             try:
                 # Cancelled while it waits for another process, it begins all the same: so it is inside the try.
-                number = await self.write(lambda connection: begin(connection, sql.open_bank(scope, self.clock())))
+                number = await self.write(
+                    lambda connection: self._begin(connection, sql.open_bank(scope, self.clock()))
+                )
                 yield SQLiteTx(self, Bank(scope.bank, number))
             except BaseException:
                 await asyncio.shield(self.write(roll_back))
@@ -132,6 +135,7 @@ class SQLiteStore:
 
         def call() -> T:
             with explained(self.path):
+                self._must_be_there()
                 return work(self._reader())
 
         return await self._in(self._reading, call)
@@ -180,7 +184,7 @@ class SQLiteStore:
 
     async def _alone(self, plan: Plan[T]) -> T:
         async with self._turn:
-            return await self.write(lambda connection: _in_transaction(connection, plan))
+            return await self.write(lambda connection: self._in_transaction(connection, plan))
 
     async def _in(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         try:
@@ -203,7 +207,30 @@ class SQLiteStore:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = self._connect()
         prepare(connection, self.path)
+        self._file = self._on_disk()
         return connection
+
+    def _begin(self, connection: sqlite3.Connection, plan: Plan[T]) -> T:
+        self._must_be_there()
+        return begin(connection, plan)
+
+    def _in_transaction(self, connection: sqlite3.Connection, plan: Plan[T]) -> T:
+        result = self._begin(connection, plan)
+        commit(connection)
+        return result
+
+    def _on_disk(self) -> tuple[int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _must_be_there(self) -> None:
+        # A file that was moved or removed takes writes until it is closed, and then they are gone.
+        if self._file is not None and self._on_disk() != self._file:
+            hint = "Stop this process, put the file back, and start again."
+            raise Unavailable(f"The memory file {self.path} was moved or replaced while it was open.", hint=hint)
 
     def _connect(self) -> sqlite3.Connection:
         connection = connect(self.path, self._settings.busy_timeout_ms)
@@ -345,12 +372,6 @@ class SQLiteTx(SQLiteReader):
 
     async def _do(self, plan: Plan[T]) -> T:
         return await self._store.write(lambda connection: drive(connection, plan))
-
-
-def _in_transaction(connection: sqlite3.Connection, plan: Plan[T]) -> T:
-    result = begin(connection, plan)
-    commit(connection)
-    return result
 
 
 def _vectors_since(connection: sqlite3.Connection, bank: int, space: int, change: int) -> Iterator[tuple[int, bytes]]:
