@@ -70,7 +70,7 @@ async def test_another_programs_database(database: Path, clock: StoppedClock) ->
     [b"this is a text file, of some length, and no database at all. " * 50, os.urandom(20_000), b"\0" * 9_000],
 )
 async def test_a_file_that_is_no_database(database: Path, clock: StoppedClock, content: bytes) -> None:
-    database.write_bytes(content)  # noqa: ASYNC240
+    database.write_bytes(content)
     assert isinstance(await refused(database, clock), Unavailable)
 
 
@@ -100,7 +100,7 @@ async def test_a_damaged_file_is_said_to_be_damaged(
 ) -> None:
     """At the latest by ``doctor``; and no verb fails with anything but our own errors."""
     await filled(database, clock)
-    database.write_bytes(damage(database.read_bytes()))  # noqa: ASYNC240
+    database.write_bytes(damage(database.read_bytes()))
     try:
         service = await open_service(database, clock=clock, start=False)
     except Unavailable as error:
