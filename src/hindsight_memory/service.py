@@ -40,7 +40,7 @@ from hindsight_memory.domain import (
 from hindsight_memory.errors import Conflict, HindsightMemoryError, InvalidInput, NotFound
 from hindsight_memory.guard.access import LOCAL, Principal, require
 from hindsight_memory.ingest.conversation import ConversationWriter
-from hindsight_memory.ingest.enrich import identity, owner_of, words_of
+from hindsight_memory.ingest.enrich import content_of, identity, owner_of, words_of
 from hindsight_memory.ingest.index import Indexer
 from hindsight_memory.ingest.pipeline import Writer
 from hindsight_memory.ingest.transcripts import Transcript, detect, read
@@ -49,7 +49,6 @@ from hindsight_memory.recall.pack import pack
 from hindsight_memory.recall.pipeline import Finder
 from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Store, Tx, Where
-from hindsight_memory.text.tokens import normalise
 
 _WHOLE_QUERY = 200
 _LONGEST_ID = 200
@@ -326,21 +325,14 @@ class Service:
     async def list(self, listing: Listing, scope: Scope) -> Page:
         """Memories by filter, newest first, a page at a time."""
         require(self.principal, "get", scope)
-        where = Where(
-            now=self._parts.clock(),
-            viewer=scope.agent_id,
-            statuses=(listing.status,),
-            tiers=tuple(Tier),
-            findable=False,
-            **{name: getattr(listing, name) for name in _FILTERS},
-        )
+        seen = {"now": self._parts.clock(), "viewer": scope.agent_id, "statuses": (listing.status,)}
+        where = Where.of(listing, tiers=tuple(Tier), findable=False, **seen)
         reader = self._parts.store.reading(scope.bank)
         found = await reader.find(where, listing.limit + 1, listing.after)
         more = len(found) > listing.limit
         return Page(tuple(found[: listing.limit]), found[listing.limit - 1].id if more else None)
 
 
-_FILTERS = ("kinds", "tags", "key", "session", "agent", "since", "until", "as_of", "metadata")
 _WORDED = {"content", "key", "tags"}
 
 
@@ -361,9 +353,7 @@ def _visible(found: Sequence[Memory], memory_id: str, scope: Scope) -> Memory:
 
 async def _rehashed(memory: Memory, values: dict[str, Any], tx: Tx) -> dict[str, Any]:
     """Content and hash of a memory whose words change; a turn keeps the identity its conversation gave it."""
-    content = normalise(values.get("content", memory.content))
-    if not content:
-        raise InvalidInput("content is empty once control characters are taken out.", field="content")
+    content = content_of(values.get("content", memory.content))
     if memory.turn is not None or not {"content", "key"} & values.keys():
         return {"content": content} if "content" in values else {}
     key = values.get("key", memory.key)

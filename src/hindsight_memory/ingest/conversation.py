@@ -10,13 +10,11 @@ from typing import Final
 
 from hindsight_memory.domain import Action, Draft, Kind, Memory, Message, Receipt, Role, Scope, Source
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.ingest.enrich import content_hash, remember, words_of
+from hindsight_memory.ingest.enrich import cleaned, content_hash, remember, words_of
 from hindsight_memory.ingest.pipeline import written
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Store, Tx
-from hindsight_memory.text.frame import without_frames
 from hindsight_memory.text.signals import is_small_talk
-from hindsight_memory.text.tokens import normalise
 
 _SOURCES: Final = {Role.USER: Source.USER, Role.ASSISTANT: Source.AGENT, Role.TOOL: Source.TOOL}
 _NOT_STORED: Final = Receipt(id="", action=Action.REJECTED, created=False)
@@ -52,7 +50,7 @@ class ConversationWriter:
         return [self._turn(message, scope, seen) for message in messages]
 
     def _turn(self, message: Message, scope: Scope, seen: Counter[str]) -> Memory | None:
-        content = normalise(without_frames(message.content))
+        content = cleaned(message.content)
         if message.role is Role.SYSTEM or not content:
             return None
         draft = Draft(

@@ -19,10 +19,7 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
     Raises ``InvalidInput`` when nothing is left of the content once it is cleaned, when a private memory names
     no agent, or when it would end before it begins.
     """
-    content = normalise(without_frames(draft.content))
-    if not content:
-        hint = "Control characters, and blocks of recalled memory, are taken out first."
-        raise InvalidInput("content has nothing to remember.", hint=hint, field="content")
+    content = content_of(draft.content)
     private = draft.visibility is Visibility.PRIVATE
     if private and scope.agent_id is None:
         raise InvalidInput("A private memory needs an agent_id.", hint="Give agent_id.", field="visibility")
@@ -55,6 +52,20 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
         task=draft.task,
         tools=draft.tools,
     )
+
+
+def cleaned(text: str) -> str:
+    """What is kept of a text: normalised, and without blocks of recalled memory; it may be nothing."""
+    return normalise(without_frames(text))
+
+
+def content_of(text: str) -> str:
+    """The cleaned text. Raises ``InvalidInput`` when nothing is left of it."""
+    content = cleaned(text)
+    if not content:
+        hint = "Control characters, and blocks of recalled memory, are taken out first."
+        raise InvalidInput("content has nothing to remember.", hint=hint, field="content")
+    return content
 
 
 def identity(kind: Kind, key: str | None, content: str, owner: str | None) -> str:

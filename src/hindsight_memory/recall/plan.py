@@ -97,7 +97,7 @@ class Understanding:
             text=text,
             bank=scope.bank,
             now=now,
-            where=_where(query, scope, now),
+            where=Where.of(query, now=now, viewer=scope.agent_id),
             words=query_words(text),
             windows=find_windows(text, query.as_of or now),
             embedders=self._asked(query),
@@ -115,19 +115,3 @@ class Understanding:
             hint = f"Known: {', '.join(known) or 'none'}."
             raise InvalidInput(f"No embedding space {unknown[0]}.", hint=hint, field="spaces")
         return list({known[name].space: known[name] for name in query.spaces}.values())
-
-
-def _where(query: Query, scope: Scope, now: datetime) -> Where:
-    return Where(
-        now=now,
-        viewer=scope.agent_id,
-        kinds=query.kinds,
-        tags=query.tags,
-        key=query.key,
-        session=query.session,
-        agent=query.agent,
-        since=query.since,
-        until=query.until,
-        as_of=query.as_of,
-        metadata=query.metadata,
-    )

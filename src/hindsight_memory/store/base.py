@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -36,6 +36,11 @@ class Where(Filter):
     findable: bool = True
     """Only what may be found by itself: not a greeting kept for context, not what has expired."""
     ids: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, asked: Filter, **more: Any) -> Where:
+        """What a caller's filter asks for, and what the system adds to it."""
+        return cls(**{each.name: getattr(asked, each.name) for each in fields(Filter)}, **more)
 
 
 @dataclass(frozen=True, slots=True)
