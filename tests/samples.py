@@ -9,7 +9,7 @@ from typing import Any
 from hindsight_memory import AsyncHindsightMemory
 from hindsight_memory.domain import Event, Kind, Memory, Scope, new_id
 from hindsight_memory.ingest.enrich import content_hash
-from hindsight_memory.store.base import Store, Where
+from hindsight_memory.store.base import Marks, Store, Where
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 ALICE = Scope(user_id="alice")
@@ -55,9 +55,9 @@ def an_event(memory: Memory, verb: str = "write", **fields: Any) -> Event:
     return Event(**whole | fields)
 
 
-def words_in(text: str) -> list[str]:
-    """The store takes words as they are."""
-    return text.lower().split()
+def words_in(text: str) -> Marks:
+    """The words of a text as a memory's marks: the store takes them as they are."""
+    return Marks(tuple(text.lower().split()))
 
 
 async def put(store: Store, *memories: Memory, scope: Scope = ALICE) -> list[Memory]:

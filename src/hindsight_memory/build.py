@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import math
 import os
 import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from hindsight_memory.check import parse_zone
 from hindsight_memory.domain import utc_now
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.ingest.conversation import ConversationWriter
 from hindsight_memory.ingest.index import Indexer, space_of
 from hindsight_memory.ingest.pipeline import Writer
-from hindsight_memory.models.base import Embedder, ModelFailed
+from hindsight_memory.models.base import LLM, Embedder, ModelFailed, Reranker
 from hindsight_memory.models.calibration import background
 from hindsight_memory.models.local import bundled, fastembed, sentence_transformers
 from hindsight_memory.recall.pipeline import Finder
-from hindsight_memory.recall.plan import Understanding
+from hindsight_memory.recall.plan import Models, Understanding
 from hindsight_memory.service import Parts, Service
-from hindsight_memory.settings import EmbedSettings, ServerSettings, Settings
+from hindsight_memory.settings import (
+    EmbedSettings,
+    LLMSettings,
+    RecallSettings,
+    RerankSettings,
+    ServerSettings,
+    Settings,
+)
 from hindsight_memory.store.base import Space, Store
 from hindsight_memory.store.sqlite import SQLiteStore
 
@@ -49,10 +58,28 @@ VARIABLES: Final = (
     Variable("EMBEDDER", "embed", "names", "auto, none, bundled, openai:MODEL, fastembed:MODEL, …; a list by comma"),
     Variable("EMBEDDING_URL", "embed", "base_url", "address of the OpenAI-compatible embeddings"),
     Variable("EMBEDDING_API_KEY", "embed", "api_key", "its key"),
+    Variable("ZONE", "recall", "zone", "time zone of those who ask, such as Europe/Berlin"),
+    Variable("LLM", "llm", "name", "a language model: openai:MODEL (or compatible), anthropic:MODEL"),
+    Variable("LLM_BASE_URL", "llm", "base_url", "its address"),
+    Variable("LLM_API_KEY", "llm", "api_key", "its key"),
+    Variable("LLM_TIMEOUT_S", "llm", "timeout_s", "seconds one of its answers may take"),
+    Variable("RERANK", "rerank", "name", "fastembed:MODEL, flashrank:MODEL, endpoint:MODEL or llm"),
+    Variable("RERANK_BASE_URL", "rerank", "base_url", "address of the rerank endpoint"),
+    Variable("RERANK_API_KEY", "rerank", "api_key", "its key"),
+    Variable("RERANK_WAIT_S", "rerank", "wait_s", "seconds a search waits for the reranker"),
     Variable("HOST", "server", "host", "address the server listens on"),
     Variable("PORT", "server", "port", "port the server listens on"),
     Variable("API_KEY", "server", "api_key", "key that callers of the server must show"),
 )
+
+
+_GROUPS: Final[Mapping[str, type[Any]]] = {
+    "recall": RecallSettings,
+    "embed": EmbedSettings,
+    "llm": LLMSettings,
+    "rerank": RerankSettings,
+    "server": ServerSettings,
+}
 
 
 def settings_from(environment: Mapping[str, str] | None = None, database: str | None = None) -> Settings:
@@ -62,7 +89,7 @@ def settings_from(environment: Mapping[str, str] | None = None, database: str | 
     """
     given = os.environ if environment is None else environment
     known = {PREFIX + variable.name: variable for variable in VARIABLES}
-    groups: dict[str, dict[str, Any]] = {"": {}, "embed": {}, "server": {}}
+    groups: dict[str, dict[str, Any]] = {"": {}, **{group: {} for group in _GROUPS}}
     for name, value in given.items():
         if not name.upper().startswith(PREFIX) or name.startswith(f"{PREFIX}TEST_"):
             continue
@@ -71,9 +98,9 @@ def settings_from(environment: Mapping[str, str] | None = None, database: str | 
             raise InvalidInput(f"{name} is not a setting.", hint=f"Did you mean {near[0]}?", field=name)
         if value.strip():
             variable = known[name]
-            groups[variable.group][variable.setting] = _number(name, value) if variable.setting == "port" else value
+            groups[variable.group][variable.setting] = _value(variable, name, value.strip())
     where = database or groups[""].get("database") or f"sqlite:///{quote(str(default_path()))}"
-    return Settings(database=where, embed=EmbedSettings(**groups["embed"]), server=ServerSettings(**groups["server"]))
+    return Settings(database=where, **{group: kind(**groups[group]) for group, kind in _GROUPS.items()})
 
 
 def default_path() -> Path:
@@ -84,15 +111,21 @@ def default_path() -> Path:
 
 
 async def build(
-    settings: Settings, clock: Callable[[], datetime] = utc_now, embedders: Sequence[Embedder] | None = None
+    settings: Settings,
+    clock: Callable[[], datetime] = utc_now,
+    embedders: Sequence[Embedder] | None = None,
+    llm: LLM | None = None,
+    reranker: Reranker | None = None,
 ) -> Service:
     """A service over the settings' database. ``start`` it to have the work behind the verbs done here too.
 
-    ``embedders`` are used instead of those that the settings name.
+    ``embedders``, ``llm`` and ``reranker`` are used instead of those that the settings name.
 
-    Raises ``InvalidInput`` for a database or an embedder that is not known, ``Unavailable`` when the database cannot
-    be used.
+    Raises ``InvalidInput`` for a database or a model that is not known, ``Unavailable`` when the database cannot be
+    used.
     """
+    llm = llm_of(settings.llm) if llm is None else llm
+    reranker = reranker_of(settings.rerank, llm) if reranker is None else reranker
     store = await open_store(settings, clock)
     try:
         former = await store.spaces()
@@ -100,7 +133,9 @@ async def build(
         await _calibrate(former, wanted)
         lacking = await store.use_spaces([space_of(embedder) for embedder in wanted]) if wanted else 0
         past = await _past(former, wanted, settings) if lacking else []
-        return Service(_wired(settings, store, wanted, past, notes, clock))
+        models = Models([*wanted[:1], *past], wanted[1:], llm)
+        parts = _wired(settings, store, models, reranker, clock)
+        return Service(replace(parts, notes=notes))
     except BaseException:
         await store.close()
         raise
@@ -109,7 +144,7 @@ async def build(
 async def open_store(settings: Settings, clock: Callable[[], datetime] = utc_now) -> SQLiteStore:
     """The store that the database's URL names."""
     path = sqlite_path(settings.database)
-    return await SQLiteStore.open(path, settings.store, settings.recall.words, clock)
+    return await SQLiteStore.open(path, settings.store, settings.recall.words, clock, settings.recall.graph)
 
 
 def sqlite_path(database: str) -> Path:
@@ -182,11 +217,60 @@ async def _embedder(name: str, settings: EmbedSettings, dimension: int | None) -
     raise InvalidInput(f"{name!r} is not an embedder.", hint=hint, field=f"{PREFIX}EMBEDDER")
 
 
-def _needs(package: str) -> None:
+def llm_of(settings: LLMSettings) -> LLM | None:
+    """The language model that the settings name. It is asked for nothing here, so it need not answer yet."""
+    kind, _, model = settings.name.partition(":")
+    match kind, model:
+        case "", "":
+            return None
+        case "openai", str() if model:
+            _needs("httpx", "LLM")
+            from hindsight_memory.models.chat import OpenAIChat
+
+            return OpenAIChat(model, settings)
+        case "anthropic", str() if model:
+            _needs("httpx", "LLM")
+            from hindsight_memory.models.chat import AnthropicChat
+
+            return AnthropicChat(model, settings)
+    hint = "Use openai:MODEL (with HINDSIGHT_MEMORY_LLM_BASE_URL for a compatible one) or anthropic:MODEL."
+    raise InvalidInput(f"{settings.name!r} is not a language model.", hint=hint, field=f"{PREFIX}LLM")
+
+
+def reranker_of(settings: RerankSettings, llm: LLM | None) -> Reranker | None:
+    """The reranker that the settings name; ``llm`` is the language model it may be."""
+    if not settings.name:
+        return None
+    from hindsight_memory.models import rerank
+
+    kind, _, model = settings.name.partition(":")
+    match kind, model:
+        case "llm", "":
+            if llm is None:
+                hint = "Set HINDSIGHT_MEMORY_LLM."
+                raise InvalidInput("There is no language model to rerank with.", hint=hint, field=f"{PREFIX}RERANK")
+            return rerank.LLMReranker(llm, settings.wait_s)
+        case "endpoint", str() if model:
+            _needs("httpx", "RERANK")
+            if not settings.base_url:
+                hint = "Such as https://api.jina.ai/v1."
+                raise InvalidInput("The reranker has no address.", hint=hint, field=f"{PREFIX}RERANK_BASE_URL")
+            return rerank.EndpointReranker(model, settings)
+        case "fastembed", str() if model:
+            _needs("fastembed", "RERANK")
+            return rerank.fastembed_reranker(model, settings.wait_s)
+        case "flashrank", str() if model:
+            _needs("flashrank", "RERANK")
+            return rerank.flashrank_reranker(model, settings.wait_s)
+    hint = "Use fastembed:MODEL, flashrank:MODEL, endpoint:MODEL or llm."
+    raise InvalidInput(f"{settings.name!r} is not a reranker.", hint=hint, field=f"{PREFIX}RERANK")
+
+
+def _needs(package: str, variable: str = "EMBEDDER") -> None:
     if _installed(package):
         return
     hint = f"Install it: pip install {package.replace('_', '-')}"
-    raise InvalidInput(f"This embedder needs {package}, which is not installed.", hint=hint, field=f"{PREFIX}EMBEDDER")
+    raise InvalidInput(f"This model needs {package}, which is not installed.", hint=hint, field=f"{PREFIX}{variable}")
 
 
 async def _calibrate(former: Sequence[Space], wanted: Sequence[Embedder]) -> None:
@@ -219,24 +303,21 @@ async def _past(former: Sequence[Space], wanted: Sequence[Embedder], settings: S
 
 
 def _wired(
-    settings: Settings,
-    store: Store,
-    wanted: Sequence[Embedder],
-    past: Sequence[Embedder],
-    notes: tuple[str, ...],
-    clock: Callable[[], datetime],
+    settings: Settings, store: Store, models: Models, reranker: Reranker | None, clock: Callable[[], datetime]
 ) -> Parts:
-    understand = Understanding([*wanted[:1], *past], wanted[1:], settings.recall)
+    understand = Understanding(models, settings.recall, settings.llm)
+    wanted = [*models.usual[:1], *models.others]
     return Parts(
         settings=settings,
         store=store,
-        embedders=[*wanted, *past],
+        embedders=[*models.usual, *models.others],
         writer=Writer(store, settings.write, clock),
         converser=ConversationWriter(store, settings.write, clock),
         indexer=Indexer(store, wanted, settings.write, f"{socket.gethostname()}:{os.getpid()}", _gone),
-        finder=Finder(store, understand, settings, clock),
+        finder=Finder(store, understand, settings, clock, reranker),
         clock=clock,
-        notes=notes,
+        llm=models.llm,
+        reranker=reranker,
     )
 
 
@@ -258,8 +339,29 @@ def _installed(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
+def _value(variable: Variable, name: str, value: str) -> Any:
+    """What a variable says, as the setting it fills holds it."""
+    kind = _GROUPS.get(variable.group)
+    default = getattr(kind(), variable.setting) if kind is not None else ""
+    if variable.setting == "zone":
+        return parse_zone(name, value)
+    if isinstance(default, float):
+        return _seconds(name, value)
+    return _number(name, value) if isinstance(default, int) else value
+
+
 def _number(name: str, value: str) -> int:
     try:
         return int(value)
     except ValueError:
         raise InvalidInput(f"{name} must be a whole number.", field=name) from None
+
+
+def _seconds(name: str, value: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= 3_600:
+        raise InvalidInput(f"{name} must be a number of seconds, above 0, at most 3,600.", field=name)
+    return seconds

@@ -11,6 +11,7 @@ from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from zoneinfo import ZoneInfo
 
 from hindsight_memory.errors import InvalidInput
 
@@ -26,13 +27,20 @@ E = TypeVar("E", bound=StrEnum)
 class Limits(dict[str, float]):
     """Bounds of a field: characters of a text, value of a number; ``items`` bounds a list.
 
-    ``prose`` is text that is normalised before it is kept, so that a NUL in it does no harm.
+    ``prose`` is text that is normalised before it is kept, so that a NUL in it does no harm; ``zone`` is the name of a
+    time zone.
     """
 
     def __init__(
-        self, *, least: float = 0, most: float = math.inf, items: float = math.inf, prose: bool = False
+        self,
+        *,
+        least: float = 0,
+        most: float = math.inf,
+        items: float = math.inf,
+        prose: bool = False,
+        zone: bool = False,
     ) -> None:
-        super().__init__(least=least, most=most, items=items, prose=prose)
+        super().__init__(least=least, most=most, items=items, prose=prose, zone=zone)
 
 
 class Checked:
@@ -80,6 +88,15 @@ def parse_time(name: str, value: object) -> datetime:
     if not _EARLIEST <= moment <= _LATEST:
         raise InvalidInput(f"{name} is outside the years 1 to 9999.", field=name)
     return moment.astimezone(UTC)
+
+
+def parse_zone(name: str, value: str) -> str:
+    """The name of a time zone that is known here."""
+    try:
+        return ZoneInfo(value).key
+    except (KeyError, ValueError, OSError):  # OSError: the name of a folder of zones, such as Europe
+        hint = "Give an IANA name, such as Europe/Berlin or Asia/Shanghai."
+        raise InvalidInput(f"{name} is {_shown(value)}, which is no time zone.", hint=hint, field=name) from None
 
 
 def _moment(value: datetime | str | float) -> datetime:
@@ -144,7 +161,7 @@ def _text(name: str, value: Any, limits: Mapping[str, float]) -> str:
         raise InvalidInput(message, hint="Split it, or store a summary and a reference.", field=name)
     if limits["least"] and not value.strip():
         raise InvalidInput(f"{name} is empty.", field=name)
-    return str(value)
+    return parse_zone(name, value) if limits["zone"] else str(value)
 
 
 def _flag(name: str, value: Any, limits: Mapping[str, float]) -> bool:

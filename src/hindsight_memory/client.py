@@ -72,6 +72,7 @@ class WriteFields(WhoFields, total=False):
     outcome: Outcome | str | None
     task: str | None
     tools: Sequence[str]
+    relations: Sequence[str]
 
 
 class FilterFields(WhoFields, total=False):
@@ -81,6 +82,7 @@ class FilterFields(WhoFields, total=False):
     tags: Sequence[str]
     key: str | None
     session: str | None
+    except_session: str | None
     agent: str | None
     since: datetime | str | None
     until: datetime | str | None
@@ -92,6 +94,7 @@ class SearchFields(FilterFields, total=False):
     """The fields of a ``Query`` besides its text."""
 
     limit: int
+    zone: str | None
     spaces: Sequence[str]
 
 

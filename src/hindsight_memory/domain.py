@@ -131,8 +131,7 @@ class Scope(Who):
 
         Percent-encoding leaves no ``/`` in either part, so joining them cannot collide.
         """
-        user = "" if self.user_id is None else quote(self.user_id, safe="")
-        return f"{quote(self.namespace, safe='')}/{user}"
+        return f"{quote(self.namespace, safe='')}/{quote(self.user_id or '', safe='')}"
 
     @classmethod
     def of_bank(cls, bank: str) -> Scope:
@@ -143,7 +142,7 @@ class Scope(Who):
 
 @dataclass(frozen=True, kw_only=True)
 class Draft(Checked):
-    """What a caller asks to remember. A REST body, a tool call and an import line are all one."""
+    """What a caller asks to remember; ``relations`` are edges from it, each ``TYPE:TARGET`` with an id or a name."""
 
     content: str = field(metadata=Limits(least=1, most=100_000, prose=True))
     kind: Kind = Kind.SEMANTIC
@@ -163,6 +162,7 @@ class Draft(Checked):
     outcome: Outcome | None = None
     task: str | None = field(default=None, metadata=Limits(most=2_000))
     tools: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=50))
+    relations: tuple[str, ...] = field(default=(), metadata=Limits(least=1, most=200, items=50))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,15 +230,16 @@ class Memory:
 class Filter(Checked):
     """Which memories are meant. What is not given does not restrict; ``tags`` must all be present.
 
-    ``session`` and ``agent`` are where and by whom it was written. ``since`` and ``until`` bound ``occurred_at``
-    (``until`` is excluded). ``as_of`` answers from what was valid at that moment. ``metadata`` must be equal, value
-    by value, at the top level.
+    ``session`` and ``agent`` are where and by whom it was written, ``except_session`` a session left out. ``since``
+    and ``until`` bound ``occurred_at`` (``until`` is excluded). ``as_of`` answers from what was valid at that moment.
+    ``metadata`` must be equal, value by value, at the top level.
     """
 
     kinds: tuple[Kind, ...] = ()
     tags: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=50))
     key: str | None = field(default=None, metadata=Limits(least=1, most=200))
     session: str | None = field(default=None, metadata=Limits(least=1, most=200))
+    except_session: str | None = field(default=None, metadata=Limits(least=1, most=200))
     agent: str | None = field(default=None, metadata=Limits(least=1, most=200))
     since: datetime | None = None
     until: datetime | None = None
@@ -248,10 +249,11 @@ class Filter(Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class Query(Filter):
-    """What is asked of a bank. ``spaces`` names embedding spaces to search; none means the current one."""
+    """What is asked of a bank: ``zone`` is where dates in it are read, ``spaces`` what embeddings are searched."""
 
     text: str = field(metadata=Limits(least=1, most=100_000, prose=True))
     limit: int = field(default=10, metadata=Limits(least=1, most=200))
+    zone: str | None = field(default=None, metadata=Limits(least=1, most=100, zone=True))
     spaces: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=4))
 
 
@@ -282,8 +284,7 @@ class Changes(Checked):
 
     def given(self) -> dict[str, Any]:
         """The fields to change; ``version`` is a condition, not one of them."""
-        named = ((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "version")
-        return {name: value for name, value in named if value is not None}
+        return {f.name: v for f in fields(self) if f.name != "version" and (v := getattr(self, f.name)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,12 +321,11 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one signal contributed to a score: ``amount = weight / (k + rank)`` for rank fusion."""
+    """What one signal contributed to a score; ``rank`` is 0 where its list did not hold the memory."""
 
     signal: str
     rank: int
     value: float
-    weight: float
     amount: float
 
 

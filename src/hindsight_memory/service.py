@@ -40,11 +40,11 @@ from hindsight_memory.domain import (
 from hindsight_memory.errors import Conflict, HindsightMemoryError, InvalidInput, NotFound
 from hindsight_memory.guard.access import LOCAL, Principal, require
 from hindsight_memory.ingest.conversation import ConversationWriter
-from hindsight_memory.ingest.enrich import content_of, identity, owner_of, words_of
+from hindsight_memory.ingest.enrich import content_of, identity, marks_of, owner_of
 from hindsight_memory.ingest.index import Indexer
 from hindsight_memory.ingest.pipeline import Writer
 from hindsight_memory.ingest.transcripts import Transcript, detect, read
-from hindsight_memory.models.base import Embedder
+from hindsight_memory.models.base import LLM, Embedder, Reranker
 from hindsight_memory.recall.pack import pack
 from hindsight_memory.recall.pipeline import Finder
 from hindsight_memory.settings import Settings
@@ -68,6 +68,8 @@ class Parts:
     indexer: Indexer
     finder: Finder
     clock: Callable[[], datetime]
+    llm: LLM | None = None
+    reranker: Reranker | None = None
     notes: tuple[str, ...] = ()
     working: list[asyncio.Task[None]] = field(default_factory=list)
     touched: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -79,6 +81,11 @@ class Service:
     def __init__(self, parts: Parts, principal: Principal = LOCAL) -> None:
         self._parts = parts
         self.principal = principal
+
+    @property
+    def finder(self) -> Finder:
+        """The read path itself: what fits its weights measures it before it ranks."""
+        return self._parts.finder
 
     def acting_as(self, principal: Principal) -> Service:
         """The same service for another caller."""
@@ -108,8 +115,9 @@ class Service:
             with suppress(HindsightMemoryError):  # access counts are not worth an error at the end
                 await self._flush()
         finally:
-            for embedder in self._parts.embedders:
-                await embedder.close()
+            for model in (*self._parts.embedders, self._parts.reranker, self._parts.llm):
+                if model is not None:
+                    await model.close()
             await self._parts.store.close()
 
     # Writing
@@ -225,8 +233,8 @@ class Service:
                 message = f"Memory {memory_id} is at version {memory.version}, not {changes.version}."
                 raise Conflict(message, hint="Read it again and repeat the change.", field="version")
             values |= await _rehashed(memory, values, tx)
-            words = words_of(replace(memory, **values)) if _WORDED & values.keys() else None
-            changed = await tx.change(memory, words, **values)
+            marks = marks_of(replace(memory, **values)) if _MARKED & values.keys() else None
+            changed = await tx.change(memory, marks, **values)
             before = {name: str(getattr(memory, name)) for name in values}
             await tx.record([self._event("update", changed, scope, {"before": before})])
         self._parts.indexer.wake()
@@ -259,7 +267,7 @@ class Service:
             status = Status.SUPERSEDED if memory.superseded_by else Status.ACTIVE
             if status is Status.ACTIVE:
                 await _refuse_second(memory, tx)
-            back = await tx.change(memory, words_of(memory), status=status, deleted_at=None)
+            back = await tx.change(memory, marks_of(memory), status=status, deleted_at=None)
             await tx.record([self._event("restore", back, scope, {})])
         self._parts.indexer.wake()
         return back
@@ -269,18 +277,21 @@ class Service:
     async def doctor(self) -> list[Check]:
         """What this service runs on, and whether it is well. Slow: it reads the whole database."""
         faults = await self._parts.store.check()
-        _, embedder, vectors = await self.ready()
-        return [Check("database", not faults, self.settings.database, "; ".join(faults)), embedder, vectors]
+        _, *others = await self.ready()
+        return [Check("database", not faults, self.settings.database, "; ".join(faults)), *others]
 
     async def ready(self) -> list[Check]:
         """Whether requests can be answered now; quick. Memories without a vector are found by words meanwhile."""
         due = await self._parts.store.due(self.settings.write.index_attempts)
         embedders = ", ".join(embedder.space for embedder in self._parts.embedders) or "none: words only"
         as_asked = bool(self._parts.embedders) or self.settings.embed.names == "none"
+        llm, reranker = self._parts.llm, self._parts.reranker
         return [
             Check("database", True, self.settings.database),
             Check("embedder", as_asked, embedders, " ".join(self._parts.notes)),
             Check("vectors", True, f"{due} memories wait for one"),
+            Check("llm", True, "none: rules only" if llm is None else llm.name),
+            Check("reranker", True, "none" if reranker is None else reranker.name),
         ]
 
     # Inside
@@ -333,7 +344,7 @@ class Service:
         return Page(tuple(found[: listing.limit]), found[listing.limit - 1].id if more else None)
 
 
-_WORDED = {"content", "key", "tags"}
+_MARKED = {"content", "key", "tags", "occurred_at"}
 
 
 def _seen(found: Sequence[Memory], memory_id: str, scope: Scope) -> Memory:

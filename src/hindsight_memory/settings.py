@@ -68,29 +68,51 @@ class WordSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """Spreading activation over what memories mention, the turns beside them and their relations.
+
+    Every number bounds the work of one search: it stays the same however large the bank grows.
+    """
+
+    damping: float = 0.5
+    """What an activated memory passes on; the rest of the activation starts anew from where the query began."""
+    rounds: int = 5
+    """Steps of the iteration; a memory two hops away is four edges away."""
+    hops: int = 2
+    """How often the graph is widened by what its most activated memories touch."""
+    seeds: int = 32
+    """Memories and names a search starts from, the heaviest first."""
+    frontier: int = 8
+    """Memories that are widened from in one hop, the most activated first."""
+    hub: int = 100
+    """Mentions from which a name is left out: one that so many memories share tells none of them from another, and
+    following it would read them all."""
+    edges: int = 300
+    """Most mentions, and most relations, read in one hop; those of the rarest names first."""
+    beside: float = 0.5
+    """Weight of the turn right before or after, against 1 for a name that two memories share and for a relation."""
+
+
+@dataclass(frozen=True, slots=True)
 class RecallSettings:
     """The read path."""
 
     candidates: int = 100
-    """What each retriever brings, at least twice the number of results asked for."""
-    looked_at: int = 30
-    """How many of the fused candidates are read and weighed, at least twice the number of results asked for."""
-    rrf_k: int = 15
-    """Cormack, Clarke and Buettcher, «Reciprocal Rank Fusion» (2009), who take 60 for lists of a thousand.
-
-    Lists of a hundred want less: 15 against 60 gives R@5/10/20 of 73.4/82.0/87.4 against 72.5/80.3/85.7 on four LoCoMo
-    conversations, and 94.0/97.0/99.6 against 93.5/97.0/99.6 on eight of MemoryBank.
-    """
-    weights: Mapping[str, float] = field(
-        default_factory=lambda: MappingProxyType({"words": 1.0, "vector": 1.0, "time": 0.5})
-    )
+    """What each retriever brings, at least the number of results asked for."""
+    looked_at: int = 120
+    """How many of the candidates are read and measured, at least twice the number of results asked for."""
     floor: float = 0.0
     """Least confidence of a result."""
+    off: frozenset[str] = frozenset()
+    """Signals that take no part: what an ablation switches off."""
+    zone: str = "UTC"
+    """The time zone of those who ask, where a query does not say: what «yesterday» means to them."""
     model_wait_s: float = 10.0
     """How long a search waits for a query's vector before it does without; a first one loads the model."""
     query_cache: int = 2_048
     """Query vectors kept in memory, least recently used first out."""
     words: WordSettings = field(default_factory=WordSettings)
+    graph: GraphSettings = field(default_factory=GraphSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +152,33 @@ class EmbedSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LLMSettings:
+    """The language model, if there is one: ``openai:MODEL`` or ``anthropic:MODEL``; without an address its maker's."""
+
+    name: str = ""
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    timeout_s: float = 30.0
+    """How long one answer may take, repeats included."""
+    rewrite_wait_s: float = 3.0
+    """How long a search waits for further wordings of its question."""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankSettings:
+    """What reads the best candidates once more, if anything does.
+
+    ``fastembed:MODEL``, ``flashrank:MODEL``, ``endpoint:MODEL`` at ``base_url``, or ``llm``.
+    """
+
+    name: str = ""
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    wait_s: float = 3.0
+    """How long a search waits for it; after that the order stays as it was."""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSettings:
     """Where the server listens and how much it takes at once."""
 
@@ -151,4 +200,6 @@ class Settings:
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     pack: PackSettings = field(default_factory=PackSettings)
     embed: EmbedSettings = field(default_factory=EmbedSettings)
+    llm: LLMSettings = field(default_factory=LLMSettings)
+    rerank: RerankSettings = field(default_factory=RerankSettings)
     server: ServerSettings = field(default_factory=ServerSettings)

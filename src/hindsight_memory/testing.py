@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_memory.build import build
 from hindsight_memory.domain import utc_now
-from hindsight_memory.models.base import Embedder, ModelFailed, vetted
+from hindsight_memory.models.base import LLM, Embedder, ModelFailed, Reranker, vetted, vetted_scores
 from hindsight_memory.service import Service
 from hindsight_memory.settings import Settings
 from hindsight_memory.text.tokens import index_words
@@ -105,6 +105,86 @@ class HashEmbedder:
         return vector
 
 
+class ScriptedLLM:
+    """A language model that gives the answers it was given, in their order, and the last one ever after.
+
+    Set ``broken`` to make it fail the way real models do; ``asked`` keeps every system text and prompt.
+    """
+
+    def __init__(self, *answers: str, name: str = "testing") -> None:
+        self.name = name
+        self.answers = list(answers)
+        self.broken: Fault | None = None
+        self.asked: list[tuple[str, str]] = []
+        self.closed = False
+
+    async def chat(self, system: str, prompt: str, *, max_tokens: int) -> str:
+        """See ``LLM.chat``; a token is taken for four characters."""
+        self.asked.append((system, prompt))
+        if self.broken == "hang":
+            await asyncio.Event().wait()
+        if self.broken == "bug":
+            raise TypeError("the model has a fault of its own")
+        answer = self.answers.pop(0) if len(self.answers) > 1 else "".join(self.answers)
+        if self.broken is not None or not answer.strip():
+            raise ModelFailed(f"{self.name} is out of order.")
+        return answer[: 4 * max_tokens]
+
+    async def close(self) -> None:
+        """See ``LLM.close``."""
+        self.closed = True
+
+
+class ScriptedReranker:
+    """A reranker by a function of query and passage; by default how many of the query's words a passage has.
+
+    Set ``broken`` to make it fail the way real ones do; ``asked`` keeps every query with its passages.
+    """
+
+    def __init__(self, score: Callable[[str, str], float] | None = None, name: str = "testing") -> None:
+        self.name = name
+        self.score = score or _shared_words
+        self.broken: Fault | None = None
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+        self.closed = False
+
+    async def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        """See ``Reranker.scores``."""
+        self.asked.append((query, tuple(passages)))
+        scores = [self.score(query, passage) for passage in passages]
+        match self.broken:
+            case "failed":
+                raise ModelFailed(f"The reranker {self.name} is out of order.")
+            case "bug":
+                raise TypeError("the model has a fault of its own")
+            case "hang":
+                await asyncio.Event().wait()
+            case "count":
+                scores = scores[1:]
+            case "nan":
+                scores = [np.nan for _ in scores]
+            case "zero":  # one that is of no use: every passage is as good as any other
+                scores = [0.0 for _ in scores]
+            case None:
+                pass
+        return vetted_scores(scores, len(passages), self.name)
+
+    async def close(self) -> None:
+        """See ``Reranker.close``."""
+        self.closed = True
+
+
+def _shared_words(query: str, passage: str) -> float:
+    return float(len({*index_words(query)} & {*index_words(passage)}))
+
+
+class Helpers(TypedDict, total=False):
+    """Models that a service may do without."""
+
+    llm: LLM | None
+    reranker: Reranker | None
+
+
 async def open_service(
     path: Path,
     *,
@@ -112,8 +192,9 @@ async def open_service(
     embedder: Embedder | Sequence[Embedder] | None = None,
     settings: Settings | None = None,
     start: bool = True,
+    **helpers: Unpack[Helpers],
 ) -> Service:
-    """A service over the file, wired as in earnest but for its embedder: ``[]`` for words only, else a stand-in.
+    """A service over the file, wired as in earnest but for its models: ``[]`` for words only, else a stand-in.
 
     ``start=False`` leaves the worker out, so that vectors are made only by a write that waits for them.
     """
@@ -121,7 +202,7 @@ async def open_service(
         embedder = HashEmbedder()
     chosen = list(embedder) if isinstance(embedder, Sequence) else [embedder]
     given = settings or Settings(database=str(path))
-    service = await build(replace(given, database=str(path)), clock, chosen)
+    service = await build(replace(given, database=str(path)), clock, chosen, **helpers)
     if start:
         await service.start()
     return service

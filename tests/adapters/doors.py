@@ -37,6 +37,9 @@ BAD_CALLS: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "no text": ("search", {}, "invalid_input", "text"),
     "limit too high": ("search", {"text": "a", "limit": 1_000}, "invalid_input", "limit"),
     "naive since": ("search", {"text": "a", "since": "2026-05-04"}, "invalid_input", "since"),
+    "unknown zone": ("search", {"text": "a", "zone": "Mars/Olympus"}, "invalid_input", "zone"),
+    "a folder of zones": ("context", {"text": "a", "zone": "Europe"}, "invalid_input", "zone"),
+    "zone of another type": ("search", {"text": "a", "zone": 8}, "invalid_input", "zone"),
     "unknown kinds": ("list", {"kinds": ["dream"]}, "invalid_input", "kinds"),
     "misspelt": ("search", {"text": "a", "limits": 3}, "invalid_input", "limits"),
     "a message wrong": (

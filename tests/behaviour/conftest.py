@@ -23,13 +23,13 @@ class WatchedTx:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tx, name)
 
-    async def add(self, memory: Any, words: Any) -> None:
+    async def add(self, memory: Any, marks: Any) -> None:
         self.changed.add(memory.id)
-        await self._tx.add(memory, words)
+        await self._tx.add(memory, marks)
 
-    async def change(self, memory: Any, words: Any = None, **fields: Any) -> Any:
+    async def change(self, memory: Any, marks: Any = None, **fields: Any) -> Any:
         self.changed.add(memory.id)
-        return await self._tx.change(memory, words, **fields)
+        return await self._tx.change(memory, marks, **fields)
 
     async def erase(self, ids: Any) -> Any:
         self.changed |= set(ids)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from contract.conftest import SQLiteEngine
 from hindsight_memory.domain import Filter, Relation, RelationType, Scope, Window
 from hindsight_memory.errors import Conflict, InvalidInput
-from hindsight_memory.store.base import Space, Store
+from hindsight_memory.store.base import Marks, Space, Store
 from hindsight_memory.testing import StoppedClock
 from samples import NOON, a_memory, a_turn, an_event, day, where, words_in
 
@@ -58,6 +58,8 @@ async def everything(store: Store, scope: Scope, ids: list[str]) -> str:
         await reader.search_words(["secret"], wide, 99),
         await reader.search_vector(SPACE.name, AXIS[0], wide, 99),
         await reader.search_time(Window(day(-9), day(9)), wide, 99),
+        await reader.search_time(Window(day(20), day(29)), wide, 99),
+        await reader.search_graph(dict.fromkeys(ids, 1.0), {"secret": 1.0, **dict.fromkeys(ids, 1.0)}, wide, 99),
     ]
     return repr(
         [
@@ -71,6 +73,7 @@ async def everything(store: Store, scope: Scope, ids: list[str]) -> str:
             [each.id for found in searches for each in found],
             sorted(await reader.lacking(ids)),
             await reader.relations(ids),
+            await reader.names_known(["secret", *(f"mark{number}mark" for number in range(99))], wide),
             await reader.events(None, 99),
             [await reader.events(each, 99) for each in ids],
         ]
@@ -92,7 +95,8 @@ async def test_no_reading_of_one_bank_shows_anothers_rows(
         memory = a_turn(f"secret mark{number}mark", 0, scope, "same session", content_hash="same hash", key="same.key")
         edge = Relation(type=RelationType.MENTIONS, from_id=memory.id, to_id=f"mark{number}mark", created_at=NOON)
         async with store.transaction(scope) as tx:
-            await tx.add(memory, words_in(memory.content))
+            times = (Window(day(20), day(21)),)
+            await tx.add(memory, Marks(words_in(memory.content).words, ("secret", f"mark{number}mark"), times))
             await tx.set_vectors(SPACE.name, {memory.id: AXIS})
             await tx.relate(edge)
             await tx.record([an_event(memory, reason=f"mark{number}mark")])
@@ -111,12 +115,12 @@ async def test_no_change_reaches_another_bank(store: Store, engine: Any) -> None
     his = a_memory("secret", scopes[1], key="k", tags=("t",))
     await store.use_spaces([SPACE])
     async with store.transaction(scopes[1]) as tx:
-        await tx.add(his, ["secret"])
+        await tx.add(his, Marks(("secret",)))
         await tx.set_vectors(SPACE.name, {his.id: AXIS})
     before = {table: engine.rows(f"SELECT * FROM {table} WHERE bank = 1") for table in ("memories", "vectors", "tags")}
     with pytest.raises(Conflict):
         async with store.transaction(scopes[0]) as tx:
-            await tx.change(his, ["mine"], content="mine")
+            await tx.change(his, Marks(("mine",)), content="mine")
     async with store.transaction(scopes[0]) as tx:
         await tx.touch([his.id], NOON)
         await tx.set_vectors(SPACE.name, {his.id: -AXIS})

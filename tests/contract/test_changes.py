@@ -24,7 +24,7 @@ from hindsight_memory.domain import (
     Visibility,
 )
 from hindsight_memory.errors import Conflict
-from hindsight_memory.store.base import Space, Store
+from hindsight_memory.store.base import Marks, Space, Store
 from hindsight_memory.testing import StoppedClock
 from samples import ALICE, NOON, a_memory, a_turn, an_event, day, put, where, words_in
 
@@ -103,7 +103,7 @@ async def test_an_error_leaves_nothing_behind(store: Store, engine: Any) -> None
             fresh = a_turn("held fresh", 1)
             await tx.next_turn("s", 2)
             await tx.add(fresh, words_in(fresh.content))
-            await tx.change(held, ["other"], tags=("x",), content="other")
+            await tx.change(held, Marks(("other",)), tags=("x",), content="other")
             await tx.relate(Relation(type=RelationType.FOLLOWS, from_id=fresh.id, to_id=held.id, created_at=NOON))
             await tx.record([an_event(fresh)])
             await tx.touch([held.id], NOON)
@@ -125,7 +125,7 @@ async def test_an_error_in_a_new_bank_leaves_no_bank(store: Store, engine: Any) 
 async def test_a_transaction_is_seen_by_itself_only_until_it_is_done(store: Store) -> None:
     fresh = a_memory("fresh")
     async with store.transaction(ALICE) as tx:
-        await tx.add(fresh, ["fresh"])
+        await tx.add(fresh, Marks(("fresh",)))
         assert await tx.get([fresh.id]) == [fresh]
         assert await tx.count(where()) == 1
         assert len(await tx.search_words(["fresh"], where(), 5)) == 1
@@ -138,7 +138,7 @@ async def test_a_cancelled_transaction_ends(store: Store) -> None:
 
     async def write() -> None:
         async with store.transaction(ALICE) as tx:
-            await tx.add(a_memory("cancelled"), [])
+            await tx.add(a_memory("cancelled"), Marks())
             inside.set()
             await go.wait()
 
@@ -155,7 +155,7 @@ async def test_a_writer_that_gives_up_waiting_for_another_process_leaves_nothing
     """A caller's timeout may fall into the wait for the lock; the transaction must not begin after it."""
     first, second = await engine.open(), await engine.open()
     async with first.transaction(ALICE) as tx:
-        await tx.add(a_memory("first"), [])
+        await tx.add(a_memory("first"), Marks())
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2), second.transaction(ALICE):
                 pass
@@ -171,7 +171,7 @@ async def test_parallel_transactions_of_one_store_and_of_two_all_count(engine: A
     async def append(number: int) -> int:
         async with stores[number % 2].transaction(ALICE) as tx:
             place = await tx.next_turn("s", 1)
-            await tx.add(a_turn(f"turn {number}", place), ["turn"])
+            await tx.add(a_turn(f"turn {number}", place), Marks(("turn",)))
             return place
 
     places = await asyncio.gather(*(append(number) for number in range(40)))

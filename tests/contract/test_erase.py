@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hindsight_memory.domain import Relation, RelationType
+from hindsight_memory.domain import Relation, RelationType, Window
 from hindsight_memory.store.base import Erased, Space, Store
-from samples import ALICE, BOB, NOON, a_memory, a_turn, an_event, put, where, words_in
+from samples import ALICE, BOB, NOON, a_memory, a_turn, an_event, day, put, where, words_in
 
 SECRET = "xylophonequartz"
 SPACE = Space(name="s", spec="s", dimension=2, template="plain", calibration={})
@@ -26,8 +27,10 @@ async def test_no_table_and_no_byte_holds_what_was_erased(engine: Any) -> None:
         type=RelationType.MENTIONS, from_id=told.id, to_id=before.id, created_at=NOON, metadata={"e": SECRET}
     )
     async with store.transaction(ALICE) as tx:
-        for memory in (before, told, after):
+        for memory in (before, after):
             await tx.add(memory, words_in(memory.content))
+        marks = replace(words_in(told.content), names=(SECRET, "code"), times=(Window(day(1), day(2)),))
+        await tx.add(told, marks)
         await tx.relate(edge)
         await tx.record([an_event(told, detail={"before": SECRET}, reason=SECRET), an_event(told), an_event(before)])
         await tx.set_vectors(SPACE.name, {m.id: np.eye(2, dtype=np.float32) for m in (told, after)})
@@ -36,7 +39,7 @@ async def test_no_table_and_no_byte_holds_what_was_erased(engine: Any) -> None:
 
     async with store.transaction(ALICE) as tx:
         erased = await tx.erase([told.id, "unknown"])
-    assert erased == Erased(memories=1, words=3, vectors=2, relations=1, events=2)
+    assert erased == Erased(memories=1, words=3, vectors=2, relations=1, events=2, names=2, times=1)
     for table in engine.tables():
         assert SECRET not in repr(engine.rows(f"SELECT * FROM {table}")), table
         assert told.id not in repr(engine.rows(f"SELECT * FROM {table}")) or table == "events"

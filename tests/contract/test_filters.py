@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hindsight_memory.domain import Kind, Memory, Scope, Status, Tier, Visibility, Window
-from hindsight_memory.store.base import Space, Store
+from hindsight_memory.store.base import Marks, Space, Store
 from samples import ALICE, NOON, a_memory, day, put, where
 
 SPACE = Space(name="t/plain", spec="t", dimension=4, template="plain", calibration={})
@@ -24,7 +24,8 @@ async def everywhere(store: Store, **fields: Any) -> set[str]:
     by_words = await reader.search_words(["common"], asked, 1_000)
     by_vector = await reader.search_vector(SPACE.name, AXIS[0], asked, 1_000)
     by_time = await reader.search_time(Window(day(-1_000), day(1_000)), asked, 1_000)
-    for way in (by_words, by_vector, by_time):
+    by_name = await reader.search_graph({}, {"common": 1.0}, asked, 1_000)
+    for way in (by_words, by_vector, by_time, by_name):
         assert {scored.id for scored in way} == set(found)
     return set(found.values())
 
@@ -34,7 +35,7 @@ async def fill(store: Store, *memories: Memory) -> None:
     await store.use_spaces([SPACE])
     async with store.transaction(ALICE) as tx:
         for memory in memories:
-            await tx.add(memory, ["common"])
+            await tx.add(memory, Marks(("common",), ("common",)))
         await tx.set_vectors(SPACE.name, {memory.id: AXIS for memory in memories})
 
 
@@ -50,6 +51,8 @@ async def fill(store: Store, *memories: Memory) -> None:
         ("tags", ("咖啡",), {"tags": ("咖啡",)}, {"tags": ("咖",)}),
         ("key", "fact.a", {"key": "fact.a"}, {"key": "fact.ab"}),
         ("session", "s%", {"session_id": "s%"}, {"session_id": "s1"}),
+        ("except_session", "s1", {"session_id": "s%"}, {"session_id": "s1"}),
+        ("except_session", "s1", {"session_id": None}, {"session_id": "s1"}),
         ("agent", "coder", {"agent_id": "coder"}, {"agent_id": "Coder"}),
         ("since", NOON, {"occurred_at": NOON}, {"occurred_at": day(-1)}),
         ("until", NOON, {"occurred_at": day(-1)}, {"occurred_at": NOON}),
@@ -128,9 +131,28 @@ async def test_filters_come_before_limits(store: Store, narrow: dict[str, Any]) 
     await store.use_spaces([SPACE])
     async with store.transaction(ALICE) as tx:
         for memory in near:
-            await tx.add(memory, ["common", "common"])
+            await tx.add(
+                memory,
+                Marks(
+                    (
+                        "common",
+                        "common",
+                    )
+                ),
+            )
         for memory in far:
-            await tx.add(memory, ["common", "and", "many", "more", "words"])
+            await tx.add(
+                memory,
+                Marks(
+                    (
+                        "common",
+                        "and",
+                        "many",
+                        "more",
+                        "words",
+                    )
+                ),
+            )
         await tx.set_vectors(SPACE.name, {memory.id: AXIS for memory in near})
         aside = np.array([[0.6, 0.8, 0, 0]], np.float32)
         await tx.set_vectors(SPACE.name, {memory.id: aside for memory in far})
@@ -177,6 +199,8 @@ async def test_a_bank_that_does_not_exist_is_empty_and_is_not_made(store: Store)
     assert await reader.search_words(["x"], where(), 10) == []
     assert await reader.search_vector("none", AXIS[0], where(), 10) == []
     assert await reader.search_time(Window(day(0), day(1)), where(), 10) == []
+    assert await reader.names_known(["x"], where()) == {}
+    assert await reader.search_graph({"x": 1.0}, {"x": 1.0}, where(), 10) == []
     assert await reader.lacking(["x"]) == set()
     assert await reader.relations(["x"]) == []
     assert await reader.events(None, 10) == []

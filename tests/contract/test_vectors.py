@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hindsight_memory.domain import Memory
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.store.base import Space, Store
+from hindsight_memory.store.base import Marks, Space, Store
 from samples import ALICE, BOB, a_memory, put, where, words_in
 
 ONE = Space(name="one/plain", spec="one", dimension=3, template="plain", calibration={"mean": 0.5})
@@ -158,7 +158,7 @@ async def test_the_cached_matrix_answers_as_a_scan_would(
             else:
                 held.pop(memory.content, None)
                 async with store.transaction(ALICE) as tx:
-                    memories[place] = await tx.change(memory, ["word"], content=memory.content)
+                    memories[place] = await tx.change(memory, Marks(("word",)), content=memory.content)
         best = {name: max(float(part @ unit(*asked)) for part in parts) for name, parts in held.items()}
         found = await nearest(store, *asked)
         assert dict(found) == pytest.approx(best, abs=2e-3)

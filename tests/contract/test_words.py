@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from contract.conftest import SQLiteEngine
 from hindsight_memory.domain import Memory, Status
-from hindsight_memory.store.base import Scored, Store
+from hindsight_memory.store.base import Marks, Scored, Store
 from hindsight_memory.testing import StoppedClock
 from hindsight_memory.text.tokens import index_words
 from samples import ALICE, BOB, NOON, a_memory, a_turn, put, where, words_in
@@ -91,8 +91,8 @@ async def test_equal_scores_stand_in_one_order(store: Store) -> None:
 @pytest.mark.parametrize("word", ["a'b", 'a"b', "a:b", "*", "(", "AND", "NEAR", "-", "--", ";", "%", "_", "\\", "🙂"])
 async def test_any_word_is_only_a_word(store: Store, word: str) -> None:
     async with store.transaction(ALICE) as tx:
-        await tx.add(a_memory("has it"), [word])
-        await tx.add(a_memory("has not"), ["x"])
+        await tx.add(a_memory("has it"), Marks((word,)))
+        await tx.add(a_memory("has not"), Marks(("x",)))
     assert await found(store, word) == ["has it"]
 
 
@@ -109,7 +109,7 @@ def rebuilt(engine: SQLiteEngine) -> tuple[Any, Any, Any]:
         "SELECT m.row, m.session_id, m.turn, m.content FROM memories m"
         " WHERE m.context_only = 0 AND m.status IN ('active', 'superseded')"
     )
-    own = {row: Counter(words_in(content)) for row, _, _, content in held}
+    own = {row: Counter(words_in(content).words) for row, _, _, content in held}
     place = {row: (session, turn) for row, session, turn, _ in held if turn is not None}
     near: dict[int, Counter[str]] = {row: Counter() for row in own}
     for row, (session, turn) in place.items():

@@ -10,7 +10,7 @@ import pytest
 
 from hindsight_memory.domain import Memory, Status
 from hindsight_memory.settings import WriteSettings
-from hindsight_memory.store.base import Space, Store
+from hindsight_memory.store.base import Marks, Space, Store
 from hindsight_memory.testing import StoppedClock
 from samples import ALICE, BOB, a_memory, a_turn, put, words_in
 
@@ -130,7 +130,7 @@ async def test_what_is_forgotten_is_no_longer_due_and_what_is_restored_is(store:
     assert await store.due(9) == 0
     assert await claimed(store) == []
     async with store.transaction(ALICE) as tx:
-        await tx.change(held, ["m"], status=Status.ACTIVE)
+        await tx.change(held, Marks(("m",)), status=Status.ACTIVE)
     assert await claimed(store) == ["m"]
 
 
@@ -178,7 +178,7 @@ async def test_a_vector_blanked_by_a_new_text_is_lacking_in_a_former_space_too(s
         await tx.settle_index([held.id], {})
     await store.use_spaces([other])
     async with store.transaction(ALICE) as tx:
-        await tx.change(held, ["new"], content="new")
+        await tx.change(held, Marks(("new",)), content="new")
         await tx.set_vectors("t", vector)
         await tx.settle_index([held.id], {})
     assert await store.use_spaces([SPACE]) == 1

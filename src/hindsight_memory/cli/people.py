@@ -45,10 +45,9 @@ def explained(hit: Hit) -> None:
     console = _console()
     _hit(console, "-", hit)
     if hit.why.shares:
-        table = Table("signal", "rank", "value", "weight", "amount")
+        table = Table("signal", "rank", "value", "amount")
         for share in hit.why.shares:
-            numbers = (f"{share.value:.4f}", f"{share.weight:g}", f"{share.amount:.5f}")
-            table.add_row(share.signal, str(share.rank), *numbers)
+            table.add_row(share.signal, str(share.rank or "-"), f"{share.value:.4f}", f"{share.amount:+.4f}")
         console.print(table)
     for factor in hit.why.factors:
         console.print(f"x {factor.value:.3f}  {factor.name}: {plain(factor.because)}")

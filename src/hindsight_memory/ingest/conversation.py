@@ -10,7 +10,7 @@ from typing import Final
 
 from hindsight_memory.domain import Action, Draft, Kind, Memory, Message, Receipt, Role, Scope, Source
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.ingest.enrich import cleaned, content_hash, remember, words_of
+from hindsight_memory.ingest.enrich import cleaned, content_hash, marks_of, remember
 from hindsight_memory.ingest.pipeline import written
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Store, Tx
@@ -113,5 +113,5 @@ async def _append(turn: Memory, tx: Tx) -> Receipt:
         return Receipt(id=known.id, action=Action.DUPLICATE, created=False, version=known.version)
     assert turn.session_id is not None
     placed = replace(turn, turn=await tx.next_turn(turn.session_id, 1))
-    await tx.add(placed, words_of(placed))
+    await tx.add(placed, marks_of(placed))
     return Receipt(id=placed.id, action=Action.ADDED, created=True)

@@ -5,12 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import datetime, timedelta
+from typing import Final
 
 from hindsight_memory.domain import Draft, Kind, Memory, Scope, Visibility, new_id
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.settings import WriteSettings
+from hindsight_memory.store.base import Marks
+from hindsight_memory.text.dates import mentioned_windows
 from hindsight_memory.text.frame import without_frames
+from hindsight_memory.text.names import MAX_NAME, fold_name, names_in
 from hindsight_memory.text.tokens import index_words, normalise
+
+_ALIAS: Final = "alias."
 
 
 def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings) -> Memory:
@@ -84,10 +90,21 @@ def content_hash(*parts: str | int | None) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def words_of(memory: Memory) -> list[str]:
-    """The words a memory is found by: what it says, who said it, what it is about."""
+def marks_of(memory: Memory) -> Marks:
+    """What a memory is found by: its words, the names it mentions, the times it speaks of as seen from its own."""
     extra = (memory.speaker, memory.key, memory.task, *memory.tags)
-    return index_words("\n".join((memory.content, *(part for part in extra if part))))
+    words = index_words("\n".join((memory.content, *(part for part in extra if part))))
+    times = mentioned_windows(memory.content, memory.occurred_at)
+    return Marks(tuple(words), _names_of(memory), tuple(times))
+
+
+def _names_of(memory: Memory) -> tuple[str, ...]:
+    """The names in a memory, and its speaker's. An alias (key ``alias.NAME``) mentions that name and what it is for."""
+    if memory.key is not None and memory.key.startswith(_ALIAS) and len(memory.content) <= MAX_NAME:
+        return tuple(dict.fromkeys(filter(None, map(fold_name, (memory.key.removeprefix(_ALIAS), memory.content)))))
+    names = names_in(memory.content)
+    speaker = fold_name(memory.speaker or "")
+    return tuple(dict.fromkeys([speaker, *names] if 0 < len(speaker) <= MAX_NAME else names))
 
 
 def _end(kind: Kind, now: datetime, settings: WriteSettings) -> datetime | None:

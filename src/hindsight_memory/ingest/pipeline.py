@@ -8,6 +8,7 @@ from datetime import datetime
 
 from hindsight_memory.domain import Draft, Event, Memory, Receipt, Scope, new_id
 from hindsight_memory.ingest.enrich import remember
+from hindsight_memory.ingest.relate import asked_of, relate
 from hindsight_memory.ingest.resolve import settle, stand
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Store
@@ -24,15 +25,19 @@ class Writer:
     async def __call__(self, drafts: Sequence[Draft], scope: Scope, actor: str) -> list[Receipt]:
         """Store drafts, all in one transaction or none; the receipts come in their order."""
         memories = [remember(draft, scope, self.clock(), self.settings) for draft in drafts]
+        asked = [asked_of(draft) for draft in drafts]
         async with self.store.transaction(scope) as tx:  # read, decide, write: one transaction
             receipts = [await settle(memory, await stand(memory, tx), tx) for memory in memories]
-            pairs = zip(memories, receipts, strict=True)
-            await tx.record([written(memory, receipt, actor) for memory, receipt in pairs])
+            stored = list(zip(memories, receipts, asked, strict=True))
+            edges = [await relate(wanted, memory, receipt, tx) for memory, receipt, wanted in stored]
+            pairs = zip(memories, receipts, edges, strict=True)
+            await tx.record([written(memory, receipt, actor, told) for memory, receipt, told in pairs])
         return receipts
 
 
-def written(memory: Memory, receipt: Receipt, actor: str) -> Event:
-    """The event of a write. It names the memory and holds none of its text."""
+def written(memory: Memory, receipt: Receipt, actor: str, relations: Sequence[str] = ()) -> Event:
+    """The event of a write. It names the memory and its new relations, and holds none of its text."""
+    detail = {"action": receipt.action, "related": list(receipt.related), "trust": memory.trust}
     return Event(
         id=new_id(memory.created_at),
         bank_id=memory.bank_id,
@@ -40,5 +45,5 @@ def written(memory: Memory, receipt: Receipt, actor: str) -> Event:
         actor=actor,
         verb="write",
         memory_id=receipt.id,
-        detail={"action": receipt.action, "related": list(receipt.related), "trust": memory.trust},
+        detail=detail | ({"relations": list(relations)} if relations else {}),
     )

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from hindsight_memory.domain import Action, Memory, Receipt, Relation, RelationType, Status, Tier
-from hindsight_memory.ingest.enrich import owner_of, words_of
+from hindsight_memory.ingest.enrich import marks_of, owner_of
 from hindsight_memory.store.base import Reader, Tx, Where
 
 _MOST_VALUES: Final = 1_000
@@ -57,14 +57,14 @@ async def settle(memory: Memory, verdict: Verdict, tx: Tx) -> Receipt:
         case Verdict(Standing.CONTRADICTS, Memory() as old):
             return await _store_beside(memory, old, tx)
         case _:
-            await tx.add(memory, words_of(memory))
+            await tx.add(memory, marks_of(memory))
             return Receipt(id=memory.id, action=Action.ADDED, created=True)
 
 
 async def _supersede(memory: Memory, old: Memory, tx: Tx) -> Receipt:
     new = replace(memory, version=old.version + 1)
     await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=_began(new))
-    await tx.add(new, words_of(new))
+    await tx.add(new, marks_of(new))
     await tx.relate(_edge(RelationType.SUPERSEDES, new, old))
     return Receipt(id=new.id, action=Action.SUPERSEDES, created=True, version=new.version, related=(old.id,))
 
@@ -77,7 +77,7 @@ async def _store_as_past(memory: Memory, newer: Memory, tx: Tx) -> Receipt:
     for old in cut:
         await tx.change(old, valid_until=began)
     past = replace(memory, status=Status.SUPERSEDED, superseded_by=newer.id, valid_until=ended)
-    await tx.add(past, words_of(past))
+    await tx.add(past, marks_of(past))
     await tx.relate(_edge(RelationType.SUPERSEDES, newer, past))
     related = (newer.id, *(old.id for old in cut))
     return Receipt(id=past.id, action=Action.ADDED, created=True, related=related)
@@ -101,7 +101,7 @@ def _began(memory: Memory) -> datetime:
 
 
 async def _store_beside(memory: Memory, old: Memory, tx: Tx) -> Receipt:
-    await tx.add(memory, words_of(memory))
+    await tx.add(memory, marks_of(memory))
     await tx.relate(_edge(RelationType.CONTRADICTS, memory, old))
     return Receipt(id=memory.id, action=Action.CONTRADICTS, created=True, related=(old.id,))
 

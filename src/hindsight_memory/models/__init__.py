@@ -1,1 +1,1 @@
-"""Things that compute, behind protocols: embedders, and later rerankers and language models."""
+"""Things that compute, behind protocols: embedders, rerankers and language models."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
@@ -45,6 +46,40 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Let go of what the model holds."""
+
+
+class Reranker(Protocol):
+    """Reads a query and its passages together. ``name`` is what the settings call it."""
+
+    name: str
+
+    async def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        """One number for each passage, in their order; more is better, and only their order means something."""
+
+    async def close(self) -> None:
+        """Let go of what the model holds."""
+
+
+class LLM(Protocol):
+    """A language model that answers one prompt. ``name`` is what the settings call it."""
+
+    name: str
+
+    async def chat(self, system: str, prompt: str, *, max_tokens: int) -> str:
+        """The answer, without what the model thought aloud before it; never empty."""
+
+    async def close(self) -> None:
+        """Let go of what the model holds."""
+
+
+def vetted_scores(scores: Sequence[object], count: int, model: str) -> list[float]:
+    """Scores as they may enter the system: as many as passages, each a finite number. Raises ``ModelFailed``."""
+    if len(scores) != count:
+        raise ModelFailed(f"{model} gave {len(scores)} scores for {count} passages.")
+    numbers = [float(each) for each in scores if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(numbers) != count or not all(map(math.isfinite, numbers)):
+        raise ModelFailed(f"{model} gave a score that is not a number.")
+    return numbers
 
 
 def vetted(vectors: ArrayLike, count: int, dimension: int, model: str) -> NDArray[np.float32]:

@@ -3,46 +3,58 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from hindsight_memory.domain import Hit, Memory, Query, Scope
+from hindsight_memory.domain import Hit, Query, Scope
+from hindsight_memory.models.base import Reranker
 from hindsight_memory.recall.plan import Plan, Understanding
-from hindsight_memory.recall.rank import Found, fuse, gate, weigh
-from hindsight_memory.recall.retrievers import RETRIEVERS, Brought, together
+from hindsight_memory.recall.pool import Pool
+from hindsight_memory.recall.rank import apart, gate, rank, reranked, weigh
+from hindsight_memory.recall.retrievers import RETRIEVERS, Brought, agreed, by_graph, together
 from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Finder:
-    """Answers queries."""
+    """Answers queries. ``reranker`` reads the best candidates once more, where there is one."""
 
     store: Store
     understand: Understanding
     settings: Settings
     clock: Callable[[], datetime]
+    reranker: Reranker | None = None
 
     async def __call__(self, query: Query, scope: Scope) -> list[Hit]:
         """The memories that answer a query, best first, each with its reasons."""
-        plan = self.understand(query, scope, self.clock())
-        brought = await self.candidates(plan)  # every retriever, at once
-        found = fuse(brought.lists, self.settings.recall.weights, self.settings.recall.rrf_k)
-        held = await self.hydrate(plan, found)  # asks the filter once more
-        hits = weigh(held, plan, brought, self.settings.retention)  # recency × importance × trust × use × time
+        pool = await self.pool(query, scope)
+        hits = rank(pool)  # every signal measured, and added up as the fitted trees say
+        hits = await reranked(hits, pool.plan.text, self.reranker, self.settings.rerank)
+        hits = weigh(hits, pool.plan.now, self.settings.retention)  # recency × importance × trust × use
         hits = gate(hits, self.settings.recall.floor)
-        return hits[: query.limit]
+        return apart(hits)[: query.limit]
+
+    async def pool(self, query: Query, scope: Scope) -> Pool:
+        """The candidates for a query, with all that is measured of them."""
+        plan = await self.understand(query, scope, self.store.reading(scope.bank), self.clock())
+        return await self.gather(plan, await self.candidates(plan))
 
     async def candidates(self, plan: Plan) -> Brought:
-        """What the retrievers bring. The query is embedded while its words are looked up."""
+        """What the retrievers bring, all at once, and then what the graph leads to from there."""
         reader = self.store.reading(plan.bank)
-        return together(await asyncio.gather(*(retrieve(plan, reader) for retrieve in RETRIEVERS)))
+        asked = (retrieve(plan, reader) for signal, retrieve in RETRIEVERS.items() if signal not in plan.off)
+        first = together(await asyncio.gather(*asked))
+        return first if "graph" in plan.off else together([first, await by_graph(plan, first, reader)])
 
-    async def hydrate(self, plan: Plan, found: Sequence[Found]) -> list[tuple[Found, Memory]]:
-        """The candidates with their memories; what has stopped matching in the meantime is left out."""
-        likely = found[: plan.deep]
-        where = replace(plan.where, ids=tuple(each.id for each in likely))
-        memories = await self.store.reading(plan.bank).find(where, len(likely)) if likely else []
-        held = {memory.id: memory for memory in memories}
-        return [(each, held[each.id]) for each in likely if each.id in held]
+    async def gather(self, plan: Plan, brought: Brought) -> Pool:
+        """The candidates with their memories and vectors; what has stopped matching in the meantime is left out."""
+        likely = [each.id for each in agreed(brought)[: max(self.settings.recall.looked_at, 2 * plan.limit)]]
+        reader = self.store.reading(plan.bank)
+        space = next(iter(brought.vectors), None)
+        where = replace(plan.where, ids=tuple(likely))
+        found = await reader.find(where, len(likely)) if likely else []
+        vectors = await reader.vectors(space, likely) if likely and space is not None else {}
+        held = {memory.id: memory for memory in found}
+        return Pool(plan, brought, [held[each] for each in likely if each in held], space, vectors)

@@ -8,37 +8,61 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
+from hindsight_memory.assist.queries import rewritten
 from hindsight_memory.domain import Query, Scope, Window
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.models.base import Embedder, ModelFailed
-from hindsight_memory.settings import RecallSettings
-from hindsight_memory.store.base import Vector, Where
+from hindsight_memory.models.base import LLM, Embedder, ModelFailed
+from hindsight_memory.settings import LLMSettings, RecallSettings
+from hindsight_memory.store.base import Reader, Vector, Where
 from hindsight_memory.text.dates import find_windows
+from hindsight_memory.text.names import candidate_names
+from hindsight_memory.text.questions import needs_context, parts_of, resolved
 from hindsight_memory.text.tokens import normalise, query_words
 
 _QUERY_CHARS: Final = 1_000
 """Characters of a query that are embedded: a model reads a few hundred words and slows down with each."""
+_LOOK_BACK: Final = 4
+"""Turns of the session that «that one» may mean."""
+_SHORT: Final = 200
+"""Characters up to which every part of a compound question is asked by itself; of a longer text the first one is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One wording of what is asked: its text, and what the index knows of it."""
+
+    text: str
+    words: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A query, understood.
 
-    ``text`` is the query normalised, ``words`` what the index knows of it, ``windows`` the spans of time it names,
-    ``embedders`` those asked for its meaning. ``wide`` is how many candidates each retriever brings, ``deep`` how many
-    of the fused ones are looked at.
+    ``asks`` holds the whole question and then its parts and further wordings, ``windows`` the spans of time it names,
+    ``names`` the names of the bank that it mentions with the number of memories that share each. ``moment`` is when it
+    is asked, or the moment it is asked about. ``embedders`` are those asked for its meaning, ``wide`` is how many
+    candidates each retriever brings, ``limit`` how many results are wanted.
     """
 
-    text: str
+    asks: Sequence[Ask]
     bank: str
+    moment: datetime
     now: datetime
     where: Where
-    words: Sequence[str]
     windows: Sequence[Window]
+    names: Mapping[str, int]
     embedders: Sequence[QueryEmbedder]
     wide: int
-    deep: int
+    limit: int
+    off: frozenset[str] = frozenset()
+
+    @property
+    def text(self) -> str:
+        """The whole question."""
+        return self.asks[0].text
 
 
 @dataclass(slots=True)
@@ -59,51 +83,89 @@ class QueryEmbedder:
         """See ``Embedder``."""
         return self.embedder.calibration
 
-    async def __call__(self, text: str) -> Vector:
-        """The vector of a query. Raises ``ModelFailed``."""
-        asked = text[:_QUERY_CHARS]
-        if asked in self._recent:
-            self._recent.move_to_end(asked)
-            return self._recent[asked]
+    async def __call__(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of queries. Raises ``ModelFailed``."""
+        asked = [text[:_QUERY_CHARS] for text in texts]
+        fresh = [text for text in dict.fromkeys(asked) if text not in self._recent]
+        made = dict(zip(fresh, await self._embed(fresh), strict=True))
+        vectors = [made[text] if text in made else self._recent[text] for text in asked]
+        for text, vector in zip(asked, vectors, strict=True):
+            self._recent[text] = vector
+            self._recent.move_to_end(text)
+        while len(self._recent) > self.settings.query_cache:
+            self._recent.popitem(last=False)
+        return vectors
+
+    async def _embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        if not texts:
+            return []
         try:
             async with asyncio.timeout(self.settings.model_wait_s):
-                vector: Vector = (await self.embedder.queries([asked]))[0]
+                return list(await self.embedder.queries(texts))
         except TimeoutError:
             raise ModelFailed(f"The embedder took more than {self.settings.model_wait_s:g} s.") from None
-        self._recent[asked] = vector
-        if len(self._recent) > self.settings.query_cache:
-            self._recent.popitem(last=False)
-        return vector
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What a query may be put to: embedders, and a language model that words it anew where there is one.
+
+    ``usual`` embedders are asked by default: the first in the settings, and past ones whose vectors are being
+    replaced; ``others`` only when a query names their space.
+    """
+
+    usual: Sequence[Embedder]
+    others: Sequence[Embedder] = ()
+    llm: LLM | None = None
 
 
 class Understanding:
-    """Makes plans.
+    """Makes plans."""
 
-    Args:
-        usual: Embedders asked by default: the first in the settings, and past ones whose vectors are being replaced.
-        others: Embedders asked only when a query names their space.
-        settings: The settings of recall.
-    """
-
-    def __init__(self, usual: Sequence[Embedder], others: Sequence[Embedder], settings: RecallSettings) -> None:
-        self._usual = [QueryEmbedder(each, settings) for each in usual]
-        self._others = [QueryEmbedder(each, settings) for each in others]
+    def __init__(self, models: Models, settings: RecallSettings, llm: LLMSettings) -> None:
+        self._usual = [QueryEmbedder(each, settings) for each in models.usual]
+        self._others = [QueryEmbedder(each, settings) for each in models.others]
+        self._llm = models.llm
+        self._wait_s = llm.rewrite_wait_s
         self._settings = settings
 
-    def __call__(self, query: Query, scope: Scope, now: datetime) -> Plan:
+    async def __call__(self, query: Query, scope: Scope, reader: Reader, now: datetime) -> Plan:
         """The plan of a query. Raises ``InvalidInput`` for an embedding space that is not known."""
-        text = normalise(query.text)
+        where = Where.of(query, now=now, viewer=scope.agent_id)
+        embedders = self._asked(query)
+        said = normalise(query.text)
+        before = await self._before(said, scope, reader, now)
+        asks = await self._asks(said, before)
+        moment = (query.as_of or now).astimezone(ZoneInfo(query.zone or self._settings.zone))
         return Plan(
-            text=text,
+            asks=asks,
             bank=scope.bank,
+            moment=moment,
             now=now,
-            where=Where.of(query, now=now, viewer=scope.agent_id),
-            words=query_words(text),
-            windows=find_windows(text, query.as_of or now),
-            embedders=self._asked(query),
-            wide=max(self._settings.candidates, 2 * query.limit),
-            deep=max(self._settings.looked_at, 2 * query.limit),
+            where=where,
+            windows=find_windows(asks[0].text, moment),
+            names=await reader.names_known(candidate_names(asks[0].text), where),
+            embedders=embedders,
+            wide=max(self._settings.candidates, query.limit),
+            limit=query.limit,
+            off=self._settings.off,
         )
+
+    async def _before(self, said: str, scope: Scope, reader: Reader, now: datetime) -> list[str]:
+        """The latest turns of the session that is asked from, oldest first; read only where they can matter."""
+        if scope.session_id is None or not (self._llm or needs_context(said)):
+            return []
+        where = Where(now=now, viewer=scope.agent_id, session=scope.session_id, findable=False)
+        return [turn.content for turn in reversed(await reader.find(where, _LOOK_BACK))]
+
+    async def _asks(self, said: str, before: Sequence[str]) -> list[Ask]:
+        whole = resolved(said, before) if before else said
+        parts = parts_of(whole) if "parts" not in self._settings.off else [whole]
+        further = parts if len(whole) <= _SHORT else parts[:1]
+        if self._llm is not None:
+            further = [*further, *await rewritten(said, before, self._llm, self._wait_s)]
+        texts = dict.fromkeys((whole, *(normalise(text) for text in further)))
+        return [Ask(text, query_words(text)) for text in texts]
 
     def _asked(self, query: Query) -> Sequence[QueryEmbedder]:
         if not query.spaces:

@@ -1,59 +1,96 @@
-"""From ranked candidates to results: fuse, weigh, gate; each number is kept so that it can be shown."""
+"""From measured candidates to results: rank, rerank, weigh, gate, keep apart; each number is kept to be shown."""
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections import defaultdict
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from hindsight_memory.domain import Factor, Hit, Memory, Share, Why, Window
-from hindsight_memory.recall.plan import Plan
-from hindsight_memory.recall.retrievers import Brought
-from hindsight_memory.settings import RetentionSettings
-from hindsight_memory.store.base import Scored
+import numpy as np
+
+from hindsight_memory.domain import Factor, Hit, Memory, Share, Why
+from hindsight_memory.models.base import ModelFailed, Reranker
+from hindsight_memory.recall.pool import Column, Pool
+from hindsight_memory.recall.signals import MEASURES, deviations, measured
+from hindsight_memory.recall.trees import Table, shipped
+from hindsight_memory.settings import RerankSettings, RetentionSettings
 from hindsight_memory.strength import idle_days, retention
 
-_SURE_COSINE: Final = 3.0
-"""Deviations above the background at which a vector alone makes a hit as likely as not."""
-_SURE_WORDS: Final = 0.35
-"""Share of the query's weight in words at which words alone do."""
-_IN_WINDOW: Final = 1.25
-"""What happening in the span asked about is worth."""
+_REREAD: Final = 20
+"""Candidates that a reranker reads: it takes tens of milliseconds for each on a plain processor."""
+_SAME: Final = 0.9
+"""Share of words two texts have in common from which they say the same."""
+_FLOOR: Final = 12.0
+"""What every candidate starts with, so that no score is below 0 and factors always mean what they say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A candidate's id with what each signal gave it."""
-
-    id: str
-    shares: tuple[Share, ...]
-
-    @property
-    def score(self) -> float:
-        """The shares together."""
-        return math.fsum(share.amount for share in self.shares)
-
-
-def fuse(lists: Mapping[str, Sequence[Scored]], weights: Mapping[str, float], k: int) -> list[Found]:
-    """Reciprocal rank fusion: each list gives ``weight / (k + rank)``; best first, equal ones by id."""
-    shares: dict[str, list[Share]] = defaultdict(list)
-    for signal, ranked in lists.items():
-        weight = weights[signal.partition(":")[0]]
-        for rank, scored in enumerate(ranked, start=1):
-            shares[scored.id].append(Share(signal, rank, scored.score, weight, weight / (k + rank)))
-    found = [Found(memory_id, tuple(each)) for memory_id, each in shares.items()]
-    return sorted(found, key=lambda each: (-each.score, each.id))
+def rank(pool: Pool) -> list[Hit]:
+    """The candidates by the sum of what the trees give them, best first, equal ones by id."""
+    if not len(pool):
+        return []
+    table = measured(pool)
+    trees = shipped("rank")
+    totals = trees(table)
+    order = sorted(range(len(pool)), key=lambda row: (-totals[row], pool.memories[row].id))
+    sure = 1 / (1 + np.exp(-shipped("confidence")(standing(table, totals, order))))
+    shown = order[: max(2 * pool.plan.limit, _REREAD)]
+    shares = trees.shares(table[shown])
+    seen = _seen(pool)
+    return [
+        _hit(pool, row, _shares(shares[place], trees.base, seen, row), round(float(sure[place]), 4))
+        for place, row in enumerate(shown)
+    ]
 
 
-def weigh(
-    found: Sequence[tuple[Found, Memory]], plan: Plan, brought: Brought, settings: RetentionSettings
+def standing(table: Table, totals: Column, order: Sequence[int]) -> Table:
+    """The measures of candidates in their order, with how they stand: what confidence is read from.
+
+    The last columns are ``STANDING``: place, total, and what it is behind the first and ahead of the next.
+    """
+    ranked = totals[list(order)]
+    after = np.append(ranked[1:], ranked[-1:])
+    stands = (np.arange(1, len(order) + 1), ranked, ranked - ranked[0], ranked - after)
+    return np.hstack([table[list(order)], np.stack(stands, axis=1)]).astype(np.float32)
+
+
+STANDING: Final = ("place", "total", "behind", "ahead")
+"""The columns that ``standing`` adds."""
+
+
+async def reranked(
+    hits: Sequence[Hit], question: str, reranker: Reranker | None, settings: RerankSettings
 ) -> list[Hit]:
-    """Multiply by recency, importance, trust, use and time; best first, equal ones by id."""
-    hits = [_hit(each, memory, plan, brought, settings) for each, memory in found]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))
+    """The best hits in the order of a model that reads them with the question; as they were when it fails or is slow.
+
+    It orders the hits it reads among themselves; nothing is dropped, and its share says what it moved.
+    """
+    read, rest = list(hits[:_REREAD]), hits[_REREAD:]
+    if reranker is None or len(read) < 2:
+        return [*read, *rest]
+    try:
+        async with asyncio.timeout(settings.wait_s):
+            scores = await reranker.scores(question, [hit.memory.content for hit in read])
+    except (ModelFailed, TimeoutError) as error:
+        note = f"rerank: {error or 'took too long'}"
+        return [replace(hit, why=replace(hit.why, inactive=(*hit.why.inactive, note))) for hit in (*read, *rest)]
+    order = sorted(range(len(read)), key=lambda place: (-scores[place], place))
+    moved = [_moved(read[old], read[new].score, new + 1, scores[old]) for new, old in enumerate(order)]
+    return [*moved, *rest]
+
+
+def _moved(hit: Hit, score: float, rank: int, value: float) -> Hit:
+    share = Share("rerank", rank, value, score - hit.score)
+    return replace(hit, score=score, why=replace(hit.why, shares=(*hit.why.shares, share)))
+
+
+def weigh(hits: Sequence[Hit], now: datetime, settings: RetentionSettings) -> list[Hit]:
+    """Multiply by recency, importance, trust and use; best first, equal ones by id."""
+    weighed = [_weighed(hit, tuple(_factors(hit.memory, now, settings))) for hit in hits]
+    return sorted(weighed, key=lambda hit: (-hit.score, hit.memory.id))
 
 
 def gate(hits: Sequence[Hit], floor: float) -> list[Hit]:
@@ -61,69 +98,115 @@ def gate(hits: Sequence[Hit], floor: float) -> list[Hit]:
     return [hit for hit in hits if hit.confidence >= floor]
 
 
-def _hit(found: Found, memory: Memory, plan: Plan, brought: Brought, settings: RetentionSettings) -> Hit:
-    factors = tuple(_factors(memory, plan.now, plan.windows, settings))
-    score = found.score * math.prod(factor.value for factor in factors)
-    given = {share.signal for share in found.shares}
-    absent = tuple(f"{signal}: did not bring this memory" for signal in brought.lists if signal not in given)
-    sure = confidence(found.shares, {each.space: each.calibration for each in plan.embedders})
-    return Hit(
-        memory, score, sure, Why(_sentence(found.shares, factors), found.shares, factors, brought.inactive + absent)
+def apart(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits with those that say again what a better one has said behind all others; none is lost."""
+    first: list[Hit] = []
+    again: list[Hit] = []
+    said: list[frozenset[str]] = []
+    for hit in hits:
+        words = frozenset(re.findall(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+", hit.memory.content.casefold()))
+        repeats = any(len(words & other) >= _SAME * len(words | other) for other in said)
+        (again if repeats else first).append(hit)
+        if not repeats:
+            said.append(words)
+    return first + again
+
+
+def _hit(pool: Pool, row: int, shares: Sequence[Share], sure: float) -> Hit:
+    brought = {share.signal for share in shares if share.rank}
+    absent = tuple(
+        f"{signal}: did not bring this memory"
+        for signal in pool.brought.lists
+        if signal not in brought and not signal.startswith("parts:")
     )
+    shares = sorted(shares, key=lambda share: -abs(share.amount))
+    why = Why("", tuple(shares), (), pool.brought.inactive + absent)
+    return Hit(pool.memories[row], math.fsum(share.amount for share in shares), sure, why)
 
 
-def _factors(memory: Memory, now: datetime, windows: Sequence[Window], settings: RetentionSettings) -> list[Factor]:
+_Seen = Mapping[str, tuple[str, Column, Sequence[int]]]
+"""By signal: what its share is called, its own measure of each candidate, and the place each had in its list."""
+
+
+def _seen(pool: Pool) -> _Seen:
+    seen = {
+        signal: (signal, pool.scores(name), pool.ranks(name).tolist())
+        for signal, name in (("words", "words"), ("time", "time"), ("graph", "graph"), ("parts", "parts:words"))
+    }
+    spaces = list(pool.brought.vectors)
+    if spaces:
+        # Where an old space is asked beside the new one, the vector that speaks loudest is the one to show.
+        best = max(spaces, key=lambda space: float(np.nan_to_num(deviations(pool, space), nan=-np.inf).max()))
+        name = f"vector:{best}"
+        seen["vector"] = (name, pool.scores(name), pool.ranks(name).tolist())
+    return seen
+
+
+def _shares(amounts: Column, base: float, seen: _Seen, row: int) -> list[Share]:
+    given = {"question": base + _FLOOR}
+    for signal, amount in zip(MEASURES.values(), amounts.tolist(), strict=True):
+        given[signal] = given.get(signal, 0.0) + amount
+    shares = []
+    for signal, amount in given.items():
+        name, values, ranks = seen.get(signal, (signal, None, None))
+        value = 0.0 if values is None else float(np.nan_to_num(values[row]))
+        rank = 0 if ranks is None else ranks[row]
+        if amount or rank:
+            shares.append(Share(name, rank, value, amount))
+    return shares
+
+
+def _weighed(hit: Hit, factors: tuple[Factor, ...]) -> Hit:
+    score = hit.score * math.prod(factor.value for factor in factors)
+    sentence = _sentence(hit.why.shares, factors)
+    return replace(hit, score=score, why=replace(hit.why, sentence=sentence, factors=factors))
+
+
+def _factors(memory: Memory, now: datetime, settings: RetentionSettings) -> list[Factor]:
     kept = retention(memory, now, settings)
     uses = 1 - math.exp(-memory.access_count / 5)
-    factors = [
+    return [
         Factor("recency", 1 - settings.recency_span * (1 - kept), f"last used {idle_days(memory, now):.0f} days ago"),
         Factor("importance", 1 + settings.importance_span * (memory.importance - 0.5), f"{memory.importance:.2f}"),
         Factor("trust", 1 - settings.trust_span * (1 - memory.trust), f"{memory.trust:.2f}, from {memory.source}"),
         Factor("use", 1 + settings.use_span * uses, f"found {memory.access_count} times before"),
     ]
-    within = next((w for w in windows if w.since <= memory.occurred_at < w.until), None)
-    if within is not None:
-        factors.append(Factor("time", _IN_WINDOW, f"happened in «{within.text}»"))
-    return factors
-
-
-def confidence(shares: Sequence[Share], calibration: Mapping[str, Mapping[str, float]]) -> float:
-    """How sure we are that the memory answers the query, 0 to 1.
-
-    A logistic of each signal's own measure, the cosine in deviations above its space's background, joined as
-    independent evidence: ``1 - Π(1 - p)``.
-    """
-    doubt = 1.0
-    for share in shares:
-        signal, _, space = share.signal.partition(":")
-        if signal == "words":
-            doubt *= 1 - _logistic(10 * (share.value - _SURE_WORDS))
-        background = calibration.get(space, {})
-        if background.get("deviation"):
-            above = (share.value - background["mean"]) / background["deviation"]
-            doubt *= 1 - _logistic(1.5 * (above - _SURE_COSINE))
-    return round(1 - doubt, 4)
-
-
-def _logistic(x: float) -> float:
-    return 1 / (1 + math.exp(-max(-50.0, min(50.0, x))))
 
 
 _SAID: Final = {
-    "words": "by its words (it holds {value:.0%} of the query's weight)",
+    "words": "by its words (it holds {value:.0%} of the question's weight)",
     "vector": "by meaning (cosine {value:.3f})",
     "time": "by when it happened",
+    "graph": "by what leads to it",
+    "parts": "by a part of the question",
+    "rerank": "by reading it with the question",
 }
+_MOVED: Final = {
+    "surroundings": "what was said around it",
+    "recency": "how recent it is",
+    "names": "who and what it names",
+    "feedback": "its likeness to the other findings",
+    "form": "its form",
+}
+_TOLD: Final = 0.2
+"""Least part of a score that is worth a word."""
 
 
 def _sentence(shares: Sequence[Share], factors: Sequence[Factor]) -> str:
-    strongest = sorted(shares, key=lambda share: -share.amount)
-    parts = [_said(share) for share in strongest]
-    moved = [
+    found = [_said(share) for share in shares if share.rank]
+    raised = [_MOVED[share.signal] for share in shares if share.signal in _MOVED and share.amount >= _TOLD]
+    lowered = [_MOVED[share.signal] for share in shares if share.signal in _MOVED and share.amount <= -_TOLD]
+    times = [
         f"{factor.name} {factor.value:.2f} ({factor.because})" for factor in factors if round(factor.value, 2) != 1
     ]
-    text = f"Found {' and '.join(parts)}"
-    return f"{text}; then times {', '.join(moved)}." if moved else f"{text}."
+    parts = [
+        f"found {' and '.join(found)}" if found else "",
+        f"raised by {', '.join(raised)}" if raised else "",
+        f"lowered by {', '.join(lowered)}" if lowered else "",
+        f"then times {', '.join(times)}" if times else "",
+    ]
+    text = "; ".join(part for part in parts if part)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _said(share: Share) -> str:

@@ -1,7 +1,7 @@
 """The store contract: what the rest of the system may ask of any engine.
 
 Every access goes through one bank: ``reading(bank)`` and ``transaction(bank)`` are the only ways to rows.
-Words, not text, go in and out: the store knows no language.
+Words and names, not text, go in and out: the store knows no language.
 """
 
 from __future__ import annotations
@@ -44,11 +44,28 @@ class Where(Filter):
 
 
 @dataclass(frozen=True, slots=True)
+class Marks:
+    """What a memory is found by: its words, in order and with repeats, the names and the spans of time it mentions.
+
+    They are read off a text together and stored together, so that none can be forgotten. Spans longer than 366 days
+    are not kept: they tell no memory from another.
+    """
+
+    words: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    times: tuple[Window, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Scored:
-    """A memory's id with the score one retriever gave it: more is better."""
+    """A memory's id with the score one retriever gave it: more is better.
+
+    ``own`` is the part that the memory would have got by itself, without what stands beside it.
+    """
 
     id: str
     score: float
+    own: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +100,8 @@ class Erased:
     vectors: int = 0
     relations: int = 0
     events: int = 0
+    names: int = 0
+    times: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +140,39 @@ class Reader(Protocol):
     async def search_vector(self, space: str, vector: Vector, where: Where, limit: int) -> list[Scored]:
         """Memories by cosine similarity in one space, filtered before the limit is applied."""
 
+    async def vectors(self, space: str, ids: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of these memories in one space, of length 1; a memory of several windows has their mean.
+
+        Memories that have none are left out.
+        """
+
     async def search_time(self, window: Window, where: Where, limit: int) -> list[Scored]:
-        """Memories that happened within the window, nearest its middle first."""
+        """Memories that happened within the window or mention a time that overlaps it, each once, best first.
+
+        What happened in it scores ``1 - d/2``, with ``d`` the distance from its middle, 0 there and 1 at its ends. A
+        mentioned span scores the same for the middle of what it shares with the window, times the share of the span
+        that lies within: a day in the month asked about beats the year around it. A memory's best counts.
+        """
+
+    async def names_known(self, candidates: Sequence[str], where: Where) -> Mapping[str, int]:
+        """Those of the candidates that are names of the bank, with the number of memories that mention each.
+
+        A relation to a name mentions it too.
+        A name only the asker may not see is not known; the number is the bank's own, like the statistics of words. A
+        candidate that an alias stands for brings the other name too, under that name: a memory under the key
+        ``alias.NAME`` makes the names it mentions stand for each other, while ``where`` lets it through.
+        """
+
+    async def search_graph(
+        self, seeds: Mapping[str, float], names: Mapping[str, float], where: Where, limit: int
+    ) -> list[Scored]:
+        """Memories reached from others and from names by spreading activation, best first.
+
+        Activation starts at the memories ``seeds`` (by id) and at ``names`` (folded), by their weights, and runs over
+        shared names, the turns beside and typed relations; see ``GraphSettings``. The score is the share of it that
+        came over edges: a seed counts only for what others pass to it. What ``where`` does not let through is neither
+        returned nor passed through.
+        """
 
     async def lacking(self, ids: Sequence[str]) -> set[str]:
         """Those of the memories that wait for a vector."""
@@ -143,11 +193,11 @@ class Tx(Reader, Protocol):
     async def next_turn(self, session_id: str, count: int) -> int:
         """Take the next ``count`` places in a session; returns the first."""
 
-    async def add(self, memory: Memory, words: Sequence[str]) -> None:
-        """Store a memory and the words it is found by."""
+    async def add(self, memory: Memory, marks: Marks) -> None:
+        """Store a memory and what it is found by."""
 
-    async def change(self, memory: Memory, words: Sequence[str] | None = None, **fields: Any) -> Memory:
-        """Change fields of a memory, next version; ``words`` replaces what it is found by.
+    async def change(self, memory: Memory, marks: Marks | None = None, **fields: Any) -> Memory:
+        """Change fields of a memory, next version; ``marks`` replaces what it is found by.
 
         Raises ``Conflict`` when the stored version is not ``memory.version``.
         """
@@ -168,7 +218,7 @@ class Tx(Reader, Protocol):
         """Count an access of each memory."""
 
     async def erase(self, ids: Sequence[str]) -> Erased:
-        """Remove memories with their words, vectors, relations and the content of their events."""
+        """Remove memories with their words, names, times, vectors, relations and the content of their events."""
 
 
 class Store(Protocol):

@@ -32,7 +32,8 @@ ON CONFLICT (bank, word, row) DO UPDATE SET near = postings.near + excluded.near
 _SCORE: Final = """
 WITH asked (word, idf) AS (VALUES {values})
 SELECT p.row, sum(a.idf * (:k1 + 1) * (p.own + :near * p.near)
-  / (p.own + :near * p.near + :k1 * (1 - :b + :b * (l.own + :near * l.near) / :average))) AS score
+  / (p.own + :near * p.near + :k1 * (1 - :b + :b * (l.own + :near * l.near) / :average))) AS score,
+  sum(a.idf * (:k1 + 1) * p.own / (p.own + :k1 * (1 - :b + :b * l.own / :alone))) AS own
 FROM asked a
 JOIN postings p ON p.bank = :bank AND p.word = a.word
 JOIN lengths l ON l.bank = p.bank AND l.row = p.row
@@ -88,8 +89,12 @@ def take_words(bank: int, row: int, memory: Memory) -> Plan[list[str]]:
     return words
 
 
-def score_words(bank: int, words: Sequence[str], settings: WordSettings, limit: int) -> Plan[list[tuple[int, float]]]:
+def score_words(
+    bank: int, words: Sequence[str], settings: WordSettings, limit: int
+) -> Plan[list[tuple[int, float, float]]]:
     """Rows with the share of the query's weight they hold (0 to 1), best first: BM25 over its largest value.
+
+    The second number counts a row's own words only.
 
     Statistics are the bank's own: no other bank moves a ranking.
     """
@@ -106,6 +111,7 @@ def score_words(bank: int, words: Sequence[str], settings: WordSettings, limit: 
         return []
     params = {"bank": bank, "k1": settings.k1, "b": settings.b, "near": settings.near, "limit": limit}
     params["average"] = max((length + settings.near * near_length) / documents, 1.0)
+    params["alone"] = max(length / documents, 1.0)
     values, most = [], 0.0
     for number, (word, count) in enumerate(rare.items()):
         idf = math.log1p((documents - count + 0.5) / (count + 0.5))
@@ -113,7 +119,7 @@ def score_words(bank: int, words: Sequence[str], settings: WordSettings, limit: 
         most += idf * (settings.k1 + 1)
         values.append(f"(:w{number}, :i{number})")
     rows = yield Statement(_SCORE.format(values=", ".join(values)), params)
-    return [(row, score / most) for row, score in rows]
+    return [(row, score / most, own / most) for row, score, own in rows]
 
 
 def _within(counts: Mapping[str, int], budget: int) -> dict[str, int]:

@@ -143,6 +143,20 @@ def among(column: str, values: Iterable[Any], params: Params) -> str:
     return f"{column} IN ({', '.join(names)})" if names else "1 = 0"
 
 
+def one_by_one(values: Iterable[Any], params: Params) -> str:
+    """A table ``asked (value)`` of these values, at least one, each a parameter of its own.
+
+    Joined with ``CROSS JOIN`` it is what a statement starts from: each value is looked up in an index, where a planner
+    without statistics may prefer to read a whole bank for ``among``.
+    """
+    names = []
+    for value in values:
+        name = f"p{len(params)}"
+        params[name] = value
+        names.append(f"(:{name})")
+    return f"WITH asked (value) AS (VALUES {', '.join(names)})"
+
+
 def conditions(where: Where, params: Params) -> str:
     """A filter as conditions on ``memories m``; ``params`` receives their values."""
     now = to_micros(where.now)
@@ -164,6 +178,9 @@ def conditions(where: Where, params: Params) -> str:
         if value is not None:
             params[column] = value
             parts.append(f"m.{column} = :{column}")
+    if where.except_session is not None:
+        params["except_session"] = where.except_session
+        parts.append("(m.session_id IS NULL OR m.session_id <> :except_session)")
     if where.since is not None:
         params["since"] = to_micros(where.since)
         parts.append("m.occurred_at >= :since")
@@ -189,6 +206,12 @@ def _tagged(tag: str, params: Params) -> str:
 def agrees(memory: Memory, metadata: Mapping[str, Any]) -> bool:
     """Whether a memory's metadata holds these values; compared here because engines differ in JSON."""
     return all(name in memory.metadata and memory.metadata[name] == value for name, value in metadata.items())
+
+
+def equal(metadata: str, where: Where) -> bool:
+    """``agrees`` for metadata as its column holds them."""
+    held = json.loads(metadata)
+    return all(name in held and held[name] == value for name, value in where.metadata.items())
 
 
 def changed(memory: Memory, **values: Any) -> Memory:

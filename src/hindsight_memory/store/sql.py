@@ -1,17 +1,17 @@
-"""All SQL both engines share, as plans: what to ask and what to make of the answers, without asking it."""
+"""Memories, relations and events in SQL both engines share, as plans: what to ask and what to make of the answers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from datetime import datetime
 from typing import Any, Final
 
-from hindsight_memory.domain import Event, Memory, Relation, Scope, Window
+from hindsight_memory.domain import Event, Memory, Relation, Scope
 from hindsight_memory.errors import Conflict
-from hindsight_memory.settings import WordSettings
-from hindsight_memory.store.base import BankStats, Erased, Scored, Where
-from hindsight_memory.store.postings import FINDABLE, findable, put_words, score_words, take_words
+from hindsight_memory.store.base import BankStats, Erased, Marks, Where
+from hindsight_memory.store.mentions import put_mentions, take_mentions
+from hindsight_memory.store.postings import FINDABLE, findable, put_words, take_words
 from hindsight_memory.store.rows import (
     COLUMNS,
     Params,
@@ -21,6 +21,8 @@ from hindsight_memory.store.rows import (
     among,
     changed,
     conditions,
+    equal,
+    one_by_one,
     to_cell,
     to_event,
     to_json,
@@ -79,6 +81,17 @@ def get(bank: Bank, ids: Sequence[str]) -> Plan[list[Memory]]:
     return [found[each] for each in ids if each in found]
 
 
+def rows_of(bank: Bank, ids: Sequence[str]) -> Plan[dict[int, str]]:
+    """The row numbers of memories, each with its id; unknown ids are left out."""
+    found: dict[int, str] = {}
+    for chunk in _chunks(ids):
+        params: Params = {"bank": bank.number}
+        listed = among("m.id", chunk, params)
+        rows = yield Statement(f"SELECT m.row, m.id FROM memories m WHERE m.bank = :bank AND {listed}", params)
+        found |= {row: memory_id for row, memory_id in rows}  # noqa: C416
+    return found
+
+
 def find(bank: Bank, where: Where, limit: int, after: str | None) -> Plan[list[Memory]]:
     """See ``Reader.find``."""
     found: list[Memory] = []
@@ -106,7 +119,7 @@ def count(bank: Bank, where: Where) -> Plan[int]:
         total: int = rows[0][0]
         return total
     rows = yield Statement(f"SELECT m.metadata FROM memories m WHERE m.bank = :bank AND {text}", params)
-    return sum(_equal(row[0], where) for row in rows)
+    return sum(equal(row[0], where) for row in rows)
 
 
 def known(bank: Bank, content_hash: str) -> Plan[Memory | None]:
@@ -137,66 +150,6 @@ def turns(bank: Bank, session_id: str, first: int, last: int) -> Plan[list[Memor
     return [to_memory(bank.id, row) for row in rows]
 
 
-def search_words(
-    bank: Bank, words: Sequence[str], where: Where, limit: int, settings: WordSettings
-) -> Plan[list[Scored]]:
-    """See ``Reader.search_words``."""
-    if not words:
-        return []
-    wide = 4 * limit
-    while True:
-        ranked = yield from score_words(bank.number, words, settings, wide)
-        found = yield from first_allowed(bank, ranked, where, limit)
-        if len(found) >= limit or len(ranked) < wide:
-            return found
-        wide *= 16
-
-
-def search_time(bank: Bank, window: Window, where: Where, limit: int) -> Plan[list[Scored]]:
-    """See ``Reader.search_time``. Scores fall from 1 in the middle of the window to 0.5 at its ends."""
-    since, until = to_micros(window.since), to_micros(window.until)
-    middle, half = (since + until) // 2, max((until - since) / 2, 1.0)
-    params: Params = {"bank": bank.number, "from": since, "to": until, "middle": middle}
-    params["limit"] = 2**31 if where.metadata else limit  # metadata are compared afterwards, and then the limit counts
-    rows = yield Statement(
-        "SELECT m.row, m.occurred_at FROM memories m WHERE m.bank = :bank"
-        " AND m.occurred_at >= :from AND m.occurred_at < :to"
-        f" AND {conditions(where, params)} ORDER BY abs(m.occurred_at - :middle), m.row LIMIT :limit",
-        params,
-    )
-    ranked = [(row, 1 - 0.5 * abs(at - middle) / half) for row, at in rows]
-    found = yield from first_allowed(bank, ranked, where, limit)
-    return found
-
-
-def first_allowed(bank: Bank, ranked: Sequence[tuple[int, float]], where: Where, limit: int) -> Plan[list[Scored]]:
-    """The first ``limit`` of ranked rows that the filter lets through, in their order."""
-    found: list[Scored] = []
-    start, size = 0, min(_CHUNK, 2 * limit)
-    while start < len(ranked) and len(found) < limit:
-        chunk = ranked[start : start + size]
-        allowed = yield from _allowed(bank, where, [row for row, _ in chunk])
-        found += [Scored(allowed[row], score) for row, score in chunk if row in allowed]
-        start, size = start + size, _CHUNK
-    return found[:limit]
-
-
-def _allowed(bank: Bank, where: Where, rows: Sequence[int]) -> Plan[dict[int, str]]:
-    params: Params = {"bank": bank.number}
-    listed = among("m.row", rows, params)
-    found = yield Statement(
-        f"SELECT m.row, m.id, m.metadata FROM memories m WHERE m.bank = :bank AND {listed}"
-        f" AND {conditions(where, params)}",
-        params,
-    )
-    return {row: memory_id for row, memory_id, metadata in found if not where.metadata or _equal(metadata, where)}
-
-
-def _equal(metadata: str, where: Where) -> bool:
-    held = json.loads(metadata)
-    return all(name in held and held[name] == value for name, value in where.metadata.items())
-
-
 def lacking(bank: Bank, ids: Sequence[str]) -> Plan[set[str]]:
     """See ``Reader.lacking``."""
     found: set[str] = set()
@@ -217,8 +170,10 @@ def relations(bank: Bank, ids: Sequence[str]) -> Plan[list[Relation]]:
         for end in ("from_id", "to_id"):
             params: Params = {"bank": bank.number}
             rows = yield Statement(
-                "SELECT type, from_id, to_id, created_at, weight, metadata FROM relations"
-                f" WHERE bank = :bank AND {among(end, chunk, params)}",
+                f"{one_by_one(chunk, params)} SELECT r.type, r.from_id, r.to_id, r.created_at, r.weight, r.metadata"
+                " FROM asked a CROSS JOIN relations k CROSS JOIN relations r"  # the index by its end, then the lines
+                f" WHERE k.bank = :bank AND k.{end} = a.value AND r.bank = k.bank"
+                " AND r.from_id = k.from_id AND r.type = k.type AND r.to_id = k.to_id",
                 params,
             )
             found |= {tuple(row[:3]): to_relation(row) for row in rows}
@@ -265,7 +220,7 @@ def next_turn(bank: Bank, session_id: str, count: int, now: datetime) -> Plan[in
     return end - count
 
 
-def add(bank: Bank, memory: Memory, words: Sequence[str]) -> Plan[None]:
+def add(bank: Bank, memory: Memory, marks: Marks) -> Plan[None]:
     """See ``Tx.add``."""
     taken = yield Statement(
         "UPDATE banks SET next_row = next_row + 1 WHERE bank = :bank RETURNING next_row", {"bank": bank.number}
@@ -277,10 +232,11 @@ def add(bank: Bank, memory: Memory, words: Sequence[str]) -> Plan[None]:
     yield Statement(f"INSERT INTO memories ({names}) VALUES ({values})", params)
     yield from _tag(bank, row, memory.tags)
     if findable(memory):
-        yield from put_words(bank.number, row, memory, words)
+        yield from put_words(bank.number, row, memory, marks.words)
+        yield from put_mentions(bank.number, row, marks)
 
 
-def change(bank: Bank, memory: Memory, words: Sequence[str] | None, values: dict[str, Any]) -> Plan[Memory]:
+def change(bank: Bank, memory: Memory, marks: Marks | None, values: dict[str, Any]) -> Plan[Memory]:
     """See ``Tx.change``."""
     after = changed(memory, **values)
     params = {name: to_cell(name, value) for name, value in values.items()}
@@ -300,10 +256,12 @@ def change(bank: Bank, memory: Memory, words: Sequence[str] | None, values: dict
     if "tags" in values:
         yield Statement("DELETE FROM tags WHERE bank = :bank AND row = :row", {"bank": bank.number, "row": row})
         yield from _tag(bank, row, after.tags)
-    if words is not None or not findable(after):
+    if marks is not None or not findable(after):
         yield from take_words(bank.number, row, memory)
-    if words is not None and findable(after):
-        yield from put_words(bank.number, row, after, words)
+        yield from take_mentions(bank.number, row)
+    if marks is not None and findable(after):
+        yield from put_words(bank.number, row, after, marks.words)
+        yield from put_mentions(bank.number, row, marks)
     if "content" in values:
         yield from _blank_vectors(bank, row)
         # Another text: how often the old one failed says nothing of it.
@@ -399,7 +357,7 @@ def erase(bank: Bank, ids: Sequence[str]) -> Plan[Erased]:
     for chunk in _chunks(ids):
         for memory in (yield from get(bank, chunk)):
             gone = yield from _erase_one(bank, memory)
-            total = Erased(*(a + b for a, b in zip(_counts(total), _counts(gone), strict=True)))
+            total = Erased(*(a + b for a, b in zip(astuple(total), astuple(gone), strict=True)))
     yield Statement("UPDATE banks SET erasures = erasures + 1 WHERE bank = :bank", {"bank": bank.number})
     return total
 
@@ -409,16 +367,16 @@ def _erase_one(bank: Bank, memory: Memory) -> Plan[Erased]:
     found = yield Statement("SELECT row FROM memories WHERE bank = :bank AND id = :id", only)
     row = {"bank": bank.number, "row": found[0][0]}
     words = yield from take_words(bank.number, row["row"], memory)
+    names, times = yield from take_mentions(bank.number, row["row"])
     vectors = yield Statement("DELETE FROM vectors WHERE bank = :bank AND row = :row RETURNING row", row)
-    edges = yield Statement(
-        "DELETE FROM relations WHERE bank = :bank AND (from_id = :id OR to_id = :id) RETURNING type", only
-    )
+    edges = yield Statement("DELETE FROM relations WHERE bank = :bank AND from_id = :id RETURNING type", only)
+    edges += yield Statement("DELETE FROM relations WHERE bank = :bank AND to_id = :id RETURNING type", only)
     lines = yield Statement(
         "UPDATE events SET detail = '{}', reason = '' WHERE bank = :bank AND memory_id = :id RETURNING number", only
     )
     yield from _forget_before(bank, memory)
     yield Statement("DELETE FROM memories WHERE bank = :bank AND row = :row", row)
-    return Erased(1, len(words), len(vectors), len(edges), len(lines))
+    return Erased(1, len(words), len(vectors), len(edges), len(lines), names, times)
 
 
 def _forget_before(bank: Bank, memory: Memory) -> Plan[None]:
@@ -432,10 +390,6 @@ def _forget_before(bank: Bank, memory: Memory) -> Plan[None]:
     )
     for row in rows:
         yield from _blank_vectors(bank, row[0])
-
-
-def _counts(erased: Erased) -> tuple[int, ...]:
-    return (erased.memories, erased.words, erased.vectors, erased.relations, erased.events)
 
 
 def _chunks(ids: Iterable[str]) -> Iterable[list[str]]:

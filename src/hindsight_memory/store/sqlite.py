@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from threading import local
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from hindsight_memory.domain import Event, Memory, Relation, Scope, Window, utc_now
 from hindsight_memory.errors import InvalidInput, Unavailable
-from hindsight_memory.settings import StoreSettings, WordSettings, WriteSettings
-from hindsight_memory.store import sql, work
-from hindsight_memory.store.base import BankStats, Due, Erased, Scored, Space, Vector, Where
-from hindsight_memory.store.rows import Plan, Statement
+from hindsight_memory.settings import GraphSettings, StoreSettings, WordSettings, WriteSettings
+from hindsight_memory.store import graph, search, sql, work
+from hindsight_memory.store.base import BankStats, Due, Erased, Marks, Scored, Space, Vector, Where
+from hindsight_memory.store.rows import Plan
 from hindsight_memory.store.sql import Bank
 from hindsight_memory.store.sqlite_file import begin, commit, connect, drive, explained, prepare, roll_back
-from hindsight_memory.store.vectors import MatrixCache, to_blob
+from hindsight_memory.store.vectors import Matrix, MatrixCache
 
 T = TypeVar("T")
 
@@ -31,10 +31,18 @@ T = TypeVar("T")
 class SQLiteStore:
     """The store contract over one SQLite file. Made by ``open``."""
 
-    def __init__(self, path: Path, settings: StoreSettings, words: WordSettings, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        settings: StoreSettings,
+        words: WordSettings,
+        clock: Callable[[], datetime],
+        graph: GraphSettings,
+    ) -> None:
         self.path = path.absolute()
         self.clock = clock
         self.words = words
+        self.graph = graph
         self._settings = settings
         self._writing = ThreadPoolExecutor(1, "hindsight-memory-writer")
         self._reading = ThreadPoolExecutor(settings.readers, "hindsight-memory-reader")
@@ -53,12 +61,13 @@ class SQLiteStore:
         settings: StoreSettings,
         words: WordSettings,
         clock: Callable[[], datetime] = utc_now,
+        graph: GraphSettings | None = None,
     ) -> SQLiteStore:
         """Open the file, made when it does not exist, and bring its schema up to date.
 
         Raises ``Unavailable`` when the file cannot be used, with what to do; it is then left as it was.
         """
-        store = cls(path, settings, words, clock)
+        store = cls(path, settings, words, clock, graph or GraphSettings())
         try:
             await store.write(lambda _: None)
         except BaseException:
@@ -164,13 +173,23 @@ class SQLiteStore:
     def nearest(
         self, connection: sqlite3.Connection, bank: Bank, space: str, vector: Vector, limit: int
     ) -> list[tuple[int, float]]:
-        """Rows of the bank nearest to a vector, from the matrix in memory, brought up to date first."""
+        """Rows of the bank nearest to a vector."""
+        with self.matrix(connection, bank, space) as matrix:
+            if matrix is None:
+                return []
+            if len(vector) != matrix.dimension:
+                said = f"The vector has {len(vector)} numbers, the space {space} {matrix.dimension}."
+                raise InvalidInput(said, field="vector")
+            return matrix.ranked(vector, limit)
+
+    @contextmanager
+    def matrix(self, connection: sqlite3.Connection, bank: Bank, space: str) -> Iterator[Matrix | None]:
+        """The bank's vectors in a space, in memory, brought up to date first; nothing for a space that is unknown."""
         known = connection.execute("SELECT space, dimension FROM spaces WHERE name = ?", (space,)).fetchone()
         if known is None:
-            return []
+            yield None
+            return
         number, dimension = known
-        if len(vector) != dimension:
-            raise InvalidInput(f"The vector has {len(vector)} numbers, the space {space} {dimension}.", field="vector")
         matrix = self._matrices.matrix(bank.number, number, dimension)
         with matrix.lock:
             counters = "SELECT changes, erasures FROM banks WHERE bank = ?"
@@ -180,7 +199,7 @@ class SQLiteStore:
             if changes != matrix.change:
                 matrix.put(_vectors_since(connection, bank.number, number, matrix.change))
             matrix.change, matrix.erasures = changes, erasures
-            return matrix.ranked(vector, limit)
+            yield matrix
 
     async def _alone(self, plan: Plan[T]) -> T:
         async with self._turn:
@@ -277,11 +296,22 @@ class SQLiteReader:
 
     async def search_words(self, words: Sequence[str], where: Where, limit: int) -> list[Scored]:
         """See ``Reader.search_words``."""
-        return await self._ask(lambda bank: sql.search_words(bank, words, where, limit, self._store.words), [])
+        return await self._ask(lambda bank: search.search_words(bank, words, where, limit, self._store.words), [])
 
     async def search_time(self, window: Window, where: Where, limit: int) -> list[Scored]:
         """See ``Reader.search_time``."""
-        return await self._ask(lambda bank: sql.search_time(bank, window, where, limit), [])
+        return await self._ask(lambda bank: search.search_time(bank, window, where, limit), [])
+
+    async def names_known(self, candidates: Sequence[str], where: Where) -> Mapping[str, int]:
+        """See ``Reader.names_known``."""
+        return await self._ask(lambda bank: search.names_known(bank, candidates, where), {})
+
+    async def search_graph(
+        self, seeds: Mapping[str, float], names: Mapping[str, float], where: Where, limit: int
+    ) -> list[Scored]:
+        """See ``Reader.search_graph``."""
+        settings = self._store.graph
+        return await self._ask(lambda bank: graph.search_graph(bank, seeds, names, where, limit, settings), [])
 
     async def search_vector(self, space: str, vector: Vector, where: Where, limit: int) -> list[Scored]:
         """See ``Reader.search_vector``. Sees what is committed, inside a transaction too."""
@@ -293,10 +323,24 @@ class SQLiteReader:
             wide = 4 * limit
             while True:
                 ranked = self._store.nearest(connection, bank, space, vector, wide)
-                found = drive(connection, sql.first_allowed(bank, ranked, where, limit))
+                found = drive(connection, search.first_allowed(bank, ranked, where, limit))
                 if len(found) >= limit or len(ranked) < wide:
                     return found
                 wide *= 16
+
+        return await self._store.read(look)
+
+    async def vectors(self, space: str, ids: Sequence[str]) -> Mapping[str, Vector]:
+        """See ``Reader.vectors``. Sees what is committed, inside a transaction too."""
+
+        def look(connection: sqlite3.Connection) -> Mapping[str, Vector]:
+            bank = self._store.bank(connection, self._bank_id)
+            if bank is None:
+                return {}
+            rows = drive(connection, sql.rows_of(bank, ids))
+            with self._store.matrix(connection, bank, space) as matrix:
+                held = {} if matrix is None else matrix.of(rows)
+            return {rows[row]: vector for row, vector in held.items()}
 
         return await self._store.read(look)
 
@@ -335,13 +379,13 @@ class SQLiteTx(SQLiteReader):
         """See ``Tx.next_turn``."""
         return await self._do(sql.next_turn(self._bank, session_id, count, self._store.clock()))
 
-    async def add(self, memory: Memory, words: Sequence[str]) -> None:
+    async def add(self, memory: Memory, marks: Marks) -> None:
         """See ``Tx.add``."""
-        await self._do(sql.add(self._bank, memory, words))
+        await self._do(sql.add(self._bank, memory, marks))
 
-    async def change(self, memory: Memory, words: Sequence[str] | None = None, **fields: Any) -> Memory:
+    async def change(self, memory: Memory, marks: Marks | None = None, **fields: Any) -> Memory:
         """See ``Tx.change``."""
-        return await self._do(sql.change(self._bank, memory, words, fields))
+        return await self._do(sql.change(self._bank, memory, marks, fields))
 
     async def relate(self, relation: Relation) -> None:
         """See ``Tx.relate``."""
@@ -353,7 +397,7 @@ class SQLiteTx(SQLiteReader):
 
     async def set_vectors(self, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         """See ``Tx.set_vectors``."""
-        await self._do(_set_vectors(self._bank, space, vectors))
+        await self._do(work.set_vectors(self._bank, space, vectors))
 
     async def settle_index(self, indexed: Sequence[str], failed: Mapping[str, str]) -> None:
         """See ``Tx.settle_index``."""
@@ -381,30 +425,3 @@ def _vectors_since(connection: sqlite3.Connection, bank: int, space: int, change
         " (SELECT row FROM vectors WHERE bank = :bank AND space = :space AND change > :change) ORDER BY row, part",
         {"bank": bank, "space": space, "change": change},
     )
-
-
-def _set_vectors(bank: Bank, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> Plan[None]:
-    known = yield Statement("SELECT dimension FROM spaces WHERE name = :space", {"space": space})
-    wrong = next((p.shape for p in vectors.values() if not known or p.shape[1:] != (known[0][0],)), None)
-    if wrong is not None:
-        raise InvalidInput(f"The space {space} does not take vectors of shape {wrong}.", field="vectors")
-    change = yield from sql.next_change(bank)
-    for memory_id, parts in vectors.items():
-        params = {"bank": bank.number, "id": memory_id, "space": space, "parts": len(parts)}
-        yield Statement(
-            "DELETE FROM vectors WHERE bank = :bank AND part >= :parts"
-            " AND space = (SELECT space FROM spaces WHERE name = :space)"
-            " AND row = (SELECT row FROM memories WHERE bank = :bank AND id = :id)",
-            params,
-        )
-        lines = [
-            {"bank": bank.number, "id": memory_id, "space": space, "part": part, "change": change, "vector": to_blob(v)}
-            for part, v in enumerate(parts)
-        ]
-        yield Statement(
-            "INSERT INTO vectors (bank, space, row, part, change, vector)"
-            " SELECT m.bank, s.space, m.row, :part, :change, :vector FROM memories m, spaces s"
-            " WHERE m.bank = :bank AND m.id = :id AND s.name = :space"
-            " ON CONFLICT (bank, space, row, part) DO UPDATE SET change = excluded.change, vector = excluded.vector",
-            many=lines,
-        )

@@ -32,6 +32,11 @@ class Matrix:
         self._dead = 0
 
     @property
+    def dimension(self) -> int:
+        """Numbers of a vector."""
+        return self._data.shape[1]
+
+    @property
     def nbytes(self) -> int:
         """Memory it takes."""
         return self._data.nbytes
@@ -66,6 +71,11 @@ class Matrix:
                 break
             best.setdefault(row, score)
         return list(best.items())
+
+    def of(self, rows: Iterable[int]) -> dict[int, NDArray[np.float32]]:
+        """The vectors of these rows, of those that have one; the mean of several parts, scaled to length 1."""
+        found = {row: self._data[lines].mean(axis=0) for row in rows if (lines := self._lines.get(row))}
+        return {row: vector / max(float(np.linalg.norm(vector)), 1e-6) for row, vector in found.items()}
 
     def __len__(self) -> int:
         return len(self._lines)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
+from hindsight_memory.errors import InvalidInput
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Due, Space
 from hindsight_memory.store.postings import FINDABLE
 from hindsight_memory.store.rows import COLUMNS, Plan, Row, Statement, to_json, to_memory, to_micros
-from hindsight_memory.store.sql import Bank, number_of
+from hindsight_memory.store.sql import Bank, next_change, number_of
+from hindsight_memory.store.vectors import to_blob
 
 
 def claim_index(holder: str, bank: str | None, settings: WriteSettings, now: datetime) -> Plan[list[Due]]:
@@ -38,6 +43,34 @@ def claim_index(holder: str, bank: str | None, settings: WriteSettings, now: dat
         many=taken,
     )
     return [Due(row[2], to_memory(row[2], row[4:]), row[3] + 1) for row in rows]
+
+
+def set_vectors(bank: Bank, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> Plan[None]:
+    """See ``Tx.set_vectors``."""
+    known = yield Statement("SELECT dimension FROM spaces WHERE name = :space", {"space": space})
+    wrong = next((p.shape for p in vectors.values() if not known or p.shape[1:] != (known[0][0],)), None)
+    if wrong is not None:
+        raise InvalidInput(f"The space {space} does not take vectors of shape {wrong}.", field="vectors")
+    change = yield from next_change(bank)
+    for memory_id, parts in vectors.items():
+        params = {"bank": bank.number, "id": memory_id, "space": space, "parts": len(parts)}
+        yield Statement(
+            "DELETE FROM vectors WHERE bank = :bank AND part >= :parts"
+            " AND space = (SELECT space FROM spaces WHERE name = :space)"
+            " AND row = (SELECT row FROM memories WHERE bank = :bank AND id = :id)",
+            params,
+        )
+        lines = [
+            {"bank": bank.number, "id": memory_id, "space": space, "part": part, "change": change, "vector": to_blob(v)}
+            for part, v in enumerate(parts)
+        ]
+        yield Statement(
+            "INSERT INTO vectors (bank, space, row, part, change, vector)"
+            " SELECT m.bank, s.space, m.row, :part, :change, :vector FROM memories m, spaces s"
+            " WHERE m.bank = :bank AND m.id = :id AND s.name = :space"
+            " ON CONFLICT (bank, space, row, part) DO UPDATE SET change = excluded.change, vector = excluded.vector",
+            many=lines,
+        )
 
 
 def settle_index(bank: Bank, indexed: Sequence[str], failed: dict[str, str]) -> Plan[None]:

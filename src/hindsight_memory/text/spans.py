@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final, TypeAlias
 
 Span: TypeAlias = tuple[datetime, datetime]
@@ -28,6 +29,7 @@ HOURS: Final[dict[str, tuple[int, int]]] = {
 """Parts of a day; a night ends in the morning after."""
 
 _DAYS_IN: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
+_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DIGITS: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _SCALES: Final = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000}
 _ENGLISH: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6} | {
@@ -43,8 +45,9 @@ _VAGUE: Final = re.compile("few|several|几|数")
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """The asker's clock: the moment, its day as an ordinal, its month counted from year 0."""
+    """The asker's clock: the moment with and without its zone, its day as an ordinal, its month counted from year 0."""
 
+    now: datetime
     moment: datetime
     day: int
     month: int
@@ -52,7 +55,7 @@ class Today:
     @classmethod
     def at(cls, now: datetime) -> Today:
         """Read the wall clock of an aware time."""
-        return cls(now.replace(tzinfo=None), now.toordinal(), now.year * 12 + now.month - 1)
+        return cls(now, now.replace(tzinfo=None), now.toordinal(), now.year * 12 + now.month - 1)
 
     @property
     def year(self) -> int:
@@ -111,6 +114,23 @@ def season(today: Today, first_month: int, year: int | None) -> Span:
     return months(start, start + 3)
 
 
+def nearest(today: Today, of: Callable[[int], Span | None], shift: int | None) -> Span | None:
+    """Find of what each year has one the last that has begun, or by ``shift`` this year's (0), one over or one to come.
+
+    -1 is the last that is over, -2 the one before that, 1 the next to begin.
+    """
+    if shift == 0:
+        return of(today.year)
+    found = [span for year in range(today.year - 3, today.year + 3) if (span := of(year))]
+    if shift is None:
+        begun = [span for span in found if span[0] <= today.moment]
+        return begun[-1] if begun else None
+    over = [span for span in found if span[1] <= today.moment]
+    if shift < 0:
+        return over[shift] if len(over) >= -shift else None
+    return next((span for span in found if span[0] > today.moment), None)
+
+
 def unit(today: Today, name: str, shift: int) -> Span:
     """Span the calendar unit that lies ``shift`` units from now; weeks begin on Monday."""
     week = today.monday + 7 * shift
@@ -138,9 +158,8 @@ def ago(today: Today, count: tuple[int, int], name: str) -> Span:
     least, most = sorted(count)
     match name:
         case "minute" | "hour":
-            step = timedelta(minutes=10) if name == "minute" else timedelta(minutes=30)
-            scale = 1 if name == "minute" else 60
-            return _moved(today, -most * scale, -step), _moved(today, -least * scale, step)
+            scale, step = (1, 10) if name == "minute" else (60, 30)
+            return _moved(today, -most * scale - step), _moved(today, -least * scale + step)
         case "day":
             return days(today.day - most, today.day - least + 1)
         case "week":
@@ -153,7 +172,14 @@ def ago(today: Today, count: tuple[int, int], name: str) -> Span:
 
 def past(today: Today, count: int, name: str) -> Span:
     """Span the last ``count`` units, today included."""
+    if name in ("minute", "hour"):
+        return _moved(today, -count * (60 if name == "hour" else 1)), _midnight(today.day + 1)
     return days(today.day - count * _DAYS_IN.get(name, 1), today.day + 1)
+
+
+def ahead(today: Today, count: int, name: str) -> Span:
+    """Span the next ``count`` units, today included."""
+    return days(today.day, today.day + max(1, count * _DAYS_IN.get(name, 0)) + 1)
 
 
 def weekday(today: Today, number: int, week: int | None) -> Span:
@@ -173,13 +199,62 @@ def part_of_day(day: int, part: str) -> Span:
     return _midnight(day) + timedelta(hours=first), _midnight(day) + timedelta(hours=last)
 
 
+def nth_weekday(year: int, month: int, number: int, which: int) -> int:
+    """Find the day of the ``which``-th weekday of a month; -1 is the last."""
+    index = year * 12 + month - 1
+    if which < 0:
+        last = _first_of(index + 1) - 1
+        return last - (last - 1 - number) % 7
+    first = _first_of(index)
+    return first + (number - (first - 1)) % 7 + 7 * (which - 1)
+
+
+def nth_part(index: int, which: int, name: str) -> Span:
+    """Span the ``which``-th week or weekend of a month counted from year 0; -1 is the last. Its weeks begin with it."""
+    if name == "weekend":
+        saturday = nth_weekday(index // 12, index % 12 + 1, 5, which)
+        return days(saturday, saturday + 2)
+    first = _first_of(index + 1) - 7 if which < 0 else _first_of(index) + 7 * (which - 1)
+    return days(first, min(first + 7, _first_of(index + 1)))
+
+
 def edge(span: Span, part: str) -> Span:
-    """Span the first, the middle or the last third (of a year two months) of a span."""
+    """Span the first, the middle or the last third (of a year two months), or a half, of a span."""
     length = (span[1] - span[0]).days
+    if part in ("half", "second half"):
+        middle = span[0] + timedelta(days=round(length / 2)) if length < 360 else span[0].replace(month=7, day=1)
+        return (span[0], middle) if part == "half" else (middle, span[1])
     size = timedelta(days=max(1, round(length / (6 if length > 100 and part != "mid" else 3))))
     if part == "mid":
         return span[0] + size, span[1] - size
     return (span[0], span[0] + size) if part == "first" else (span[1] - size, span[1])
+
+
+def beside(span: Span, count: str | None, name: str, word: str) -> Span | None:
+    """Span what is counted from another: the day, week or Sunday before or after it, or the week that it stands in."""
+    since, until = span[0].toordinal(), span[1].toordinal()
+    if word == "of":
+        monday = since - (since - 1) % 7
+        return {"week": days(monday, monday + 7), "weekend": days(monday + 5, monday + 7)}.get(name)
+    back = word == "before"
+    if count is not None and count.lower() not in ("a", "an", "one"):
+        least, most = count_of(count)
+        if name not in _DAYS_IN:
+            return None
+        around, size = {"day": 0, "week": 3}.get(name, 15), _DAYS_IN[name]
+        first, last = (
+            (since - most * size, since - least * size) if back else (until + least * size - 1, until + most * size - 1)
+        )
+        return days(first - around, last + around + 1)
+    if name in ("day", "week", "month", "year"):
+        size = _DAYS_IN[name]
+        return days(since - size, since) if back else days(until, until + size)
+    if name == "night":
+        return part_of_day(since - 1 if back else until, "night")
+    number = 5 if name == "weekend" else _WEEKDAYS.index(name[:3])
+    length = 2 if name == "weekend" else 1
+    first = since - length - (since - length - 1 - number) % 7 if back else until + (number - (until - 1)) % 7
+    return days(first, first + length)
 
 
 def shift_years(span: Span, count: int) -> Span:
@@ -193,6 +268,8 @@ def count_of(text: str) -> tuple[int, int]:
     text = text.lower().replace(",", "").strip()
     if text.isdecimal():
         return int(text), int(text)
+    if text in ("十几", "几十"):
+        return (11, 19) if text[0] == "十" else (20, 90)
     if _VAGUE.search(text):
         return 2, 5
     if "couple" in text:
@@ -228,11 +305,15 @@ def _first_of(index: int) -> int:
     return date(index // 12, index % 12 + 1, 1).toordinal()
 
 
-def _moved(today: Today, minutes: int, step: timedelta) -> datetime:
-    """Move the moment by minutes, clamped: a number in a text may be larger than any calendar."""
+def _moved(today: Today, minutes: int) -> datetime:
+    """Move the moment by minutes that pass, whatever the clock does meanwhile.
+
+    Clamped: a number in a text may be larger than any calendar.
+    """
     reach = (LAST_DAY - today.day) * 1_440 if minutes > 0 else (today.day - FIRST_DAY) * 1_440
     limited = min(max(minutes, 1_440 - reach), reach - 1_440)
-    return today.moment + timedelta(minutes=limited) + step
+    moved = today.now.astimezone(UTC) + timedelta(minutes=limited)
+    return moved.astimezone(today.now.tzinfo).replace(tzinfo=None)
 
 
 def _ordinal(year: int, at: datetime) -> int:

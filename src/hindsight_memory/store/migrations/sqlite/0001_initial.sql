@@ -123,6 +123,26 @@ CREATE TABLE postings (
   PRIMARY KEY (bank, word, row)
 ) WITHOUT ROWID;
 
+-- What a memory mentions: names, folded, and spans of time.
+CREATE TABLE names (
+  bank INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  row INTEGER NOT NULL,
+  PRIMARY KEY (bank, name, row),
+  FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX names_row ON names (bank, row);
+
+CREATE TABLE times (
+  bank INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  until INTEGER NOT NULL,                -- excluded; at most 366 days after since
+  row INTEGER NOT NULL,
+  PRIMARY KEY (bank, since, until, row),
+  FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX times_row ON times (bank, row);
+
 CREATE TABLE vectors (
   bank INTEGER NOT NULL,
   space INTEGER NOT NULL REFERENCES spaces,
@@ -134,6 +154,7 @@ CREATE TABLE vectors (
   FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
 );
 CREATE INDEX vectors_change ON vectors (bank, space, change);
+CREATE INDEX vectors_row ON vectors (bank, row);
 
 CREATE TABLE relations (
   bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
@@ -145,7 +166,8 @@ CREATE TABLE relations (
   created_at INTEGER NOT NULL,
   PRIMARY KEY (bank, from_id, type, to_id)
 ) WITHOUT ROWID;
-CREATE INDEX relations_to ON relations (bank, to_id);
+-- With the weight it answers by itself; without, a planner that knows no statistics reads all relations of the bank.
+CREATE INDEX relations_to ON relations (bank, to_id, weight);
 
 CREATE TABLE events (
   bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,

@@ -1,0 +1,106 @@
+"""The candidates of one query with what is known of them: their memories, vectors, and what each retriever said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hindsight_memory.domain import Memory
+from hindsight_memory.recall.plan import Plan
+from hindsight_memory.recall.retrievers import Brought
+from hindsight_memory.store.base import Scored, Vector
+
+Column = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Candidates in a fixed order: ``memories[i]`` is row ``i`` of every column below.
+
+    ``vectors`` are those of the memories in one embedding space, by id; ``space`` names it, ``None`` where no model
+    answered.
+    """
+
+    plan: Plan
+    brought: Brought
+    memories: Sequence[Memory]
+    space: str | None
+    vectors: Mapping[str, Vector]
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """Row by memory id."""
+        return {memory.id: row for row, memory in enumerate(self.memories)}
+
+    @cached_property
+    def turn_place(self) -> Mapping[tuple[str, int], int]:
+        """Row by session and turn."""
+        return {
+            (memory.session_id, memory.turn): row
+            for row, memory in enumerate(self.memories)
+            if memory.session_id is not None and memory.turn is not None
+        }
+
+    def beside(self, column: Column, step: int) -> Column:
+        """For each candidate, the column's value at the turn ``step`` places later; NaN where that is no candidate."""
+        found = self.blank()
+        for row, memory in enumerate(self.memories):
+            if memory.session_id is not None and memory.turn is not None:
+                other = self.turn_place.get((memory.session_id, memory.turn + step))
+                found[row] = column[other] if other is not None else np.nan
+        return found
+
+    @cached_property
+    def sessions(self) -> NDArray[np.int64]:
+        """A number for each candidate's session; a memory outside any is alone in its own."""
+        numbers: dict[str, int] = {}
+        names = [memory.session_id or f"\0{memory.id}" for memory in self.memories]
+        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+
+    @cached_property
+    def happened(self) -> Column:
+        """When each happened, in seconds."""
+        return np.array([memory.occurred_at.timestamp() for memory in self.memories])
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float32]:
+        """The vectors as rows; NaN where a candidate has none."""
+        width = len(next(iter(self.vectors.values()))) if self.vectors else 1
+        none = np.full(width, np.nan, np.float32)
+        return np.array([self.vectors.get(memory.id, none) for memory in self.memories], np.float32)
+
+    def scores(self, signal: str, absent: float = 0.0) -> Column:
+        """What one retriever gave each candidate; ``absent`` where it did not bring it, NaN where it did not work."""
+        return self._read(signal, lambda scored: scored.score, absent)
+
+    def own(self, signal: str) -> Column:
+        """What it gave each for itself."""
+        return self._read(signal, lambda scored: scored.own, 0.0)
+
+    def ranks(self, signal: str) -> NDArray[np.int64]:
+        """The place each has in one retriever's list, from 1; 0 where it is not in it."""
+        found = np.zeros(len(self), np.int64)
+        for rank, scored in enumerate(self.brought.lists.get(signal, ()), start=1):
+            if scored.id in self.place:
+                found[self.place[scored.id]] = rank
+        return found
+
+    def blank(self) -> Column:
+        """A column that says nothing."""
+        return np.full(len(self), np.nan)
+
+    def _read(self, signal: str, value: Callable[[Scored], float], absent: float) -> Column:
+        if signal not in self.brought.lists:
+            return self.blank()
+        found = np.full(len(self), absent)
+        for scored in self.brought.lists[signal]:
+            if scored.id in self.place:
+                found[self.place[scored.id]] = value(scored)
+        return found

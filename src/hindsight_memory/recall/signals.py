@@ -1,0 +1,334 @@
+"""What each signal measures of a candidate: a table with one row a candidate and one column a measure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from hindsight_memory.recall.pool import Column, Pool
+from hindsight_memory.recall.trees import Table
+from hindsight_memory.text.names import fold_name
+
+SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "words": "the words it says, by BM25",
+        "vector": "what it means",
+        "surroundings": "how well the turns around it and its session answer",
+        "time": "whether it happened in the time asked about, or mentions it",
+        "recency": "how long before the question it happened",
+        "names": "whether it is from whom, and mentions whom and what numbers, the question names",
+        "graph": "what leads to it: names, neighbouring turns, relations",
+        "feedback": "how like it is to the best first findings",
+        "parts": "how well it answers a part, or another wording, of the question",
+        "form": "its length, whether it asks, whether it says when or how many",
+    }
+)
+"""The signals by name, each with what it looks at; any of them can be switched off."""
+
+_FUSED: Final = 15.0
+_TOP: Final = 20
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_WHEN: Final = re.compile(
+    r"\bwhen\b|\bwhat (?:date|day|year|month|time)\b|\bhow long\b|哪[天年]|什么时候|几号|何时|几月|多久", re.IGNORECASE
+)
+_SAYS_WHEN: Final = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})s?\b"
+    r"|[年月日周]|昨天|今天|明天|前天|后天",
+    re.IGNORECASE,
+)
+_HOW_MANY: Final = re.compile(r"\bhow (?:many|much|often)\b|多少|几[个次岁只件家本]", re.IGNORECASE)
+_NOW: Final = re.compile(
+    r"\b(?:now|current(?:ly)?|these days|latest|at the moment|still|today)\b|现在|目前|当前|如今|最新|最近|还在",
+    re.IGNORECASE,
+)
+_PAST: Final = re.compile(
+    r"\b(?:used to|previous(?:ly)?|before|originally|at first|first|earlier|formerly)\b"
+    r"|之前|以前|曾经|原来|最早|最初|过去|历史|变化",
+    re.IGNORECASE,
+)
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_ROLES: Final = frozenset({"user", "assistant", "system", "tool", "用户", "助手"})
+
+Measures = dict[str, Column]
+
+
+def measured(pool: Pool) -> Table:
+    """The table of ``MEASURES`` for a pool's candidates; a signal that is off, or has nothing to say, is NaN."""
+    basic = _words(pool) | _vector(pool)
+    found = dict(basic)
+    for signal, measure in _MEASURE.items():
+        if signal not in pool.plan.off:
+            found |= measure(pool, basic)
+    found |= _asked(pool, basic)
+    blank = pool.blank()
+    columns = [found.get(name, blank) if signal not in pool.plan.off else blank for name, signal in MEASURES.items()]
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def deviations(pool: Pool, space: str) -> Column:
+    """Cosine to the question in one space, in deviations above that space's background."""
+    cosine = pool.scores(f"vector:{space}", absent=np.nan)
+    if space == pool.space and pool.vectors:
+        # What was not among the nearest has a cosine too; of a long text its best part counts, where that was found.
+        cosine = np.fmax(cosine, pool.matrix @ pool.brought.vectors[space][0])
+    background = next((each.calibration for each in pool.plan.embedders if each.space == space), {})
+    return (cosine - background.get("mean", 0.0)) / (background.get("deviation") or 1.0)
+
+
+def _words(pool: Pool) -> Measures:
+    share, own = pool.scores("words"), pool.own("words")
+    return {"words": share, "words_own": own, "words_rank": _rank(share), "words_gap": share - _most(share)}
+
+
+def _vector(pool: Pool) -> Measures:
+    columns = [deviations(pool, space) for space in pool.brought.vectors]
+    if not columns:
+        return {}
+    above = np.fmax.reduce(columns)
+    return {"vector": above, "vector_rank": _rank(above), "vector_gap": above - _most(above)}
+
+
+def _surroundings(pool: Pool, basic: Measures) -> Measures:
+    words, above = basic["words_own"], basic.get("vector", pool.blank())
+    found = {}
+    for name, column in (("words", words), ("vector", above)):
+        for step, where in ((-2, "before2"), (-1, "before"), (1, "after"), (2, "after2")):
+            found[f"{where}_{name}"] = pool.beside(column, step)
+    for name, column in (("words", basic["words"]), ("vector", above)):
+        found[f"session_{name}"], found[f"session3_{name}"] = _of_session(pool, column)
+    counts = np.bincount(pool.sessions)
+    found["session_share"] = counts[pool.sessions] / len(pool)
+    return found
+
+
+def _of_session(pool: Pool, column: Column) -> tuple[Column, Column]:
+    """The best value among a candidate's session, and the mean of the best three (missing ones count as the least)."""
+    known = np.nan_to_num(column, nan=_least(column))
+    least = _least(known)
+    best, three = pool.blank(), pool.blank()
+    for session in range(int(pool.sessions.max()) + 1):
+        rows = np.flatnonzero(pool.sessions == session)
+        top = np.sort(known[rows])[::-1][:3]
+        best[rows] = top[0]
+        three[rows] = (top.sum() + least * (3 - len(top))) / 3
+    return best, three
+
+
+def _time(pool: Pool, basic: Measures) -> Measures:
+    windows = pool.plan.windows
+    if not windows:
+        return {}
+    spans = [(window.since.timestamp(), window.until.timestamp()) for window in windows]
+    inside = np.zeros(len(pool))
+    length = pool.blank()
+    for since, until in spans:
+        within = (pool.happened >= since) & (pool.happened < until)
+        inside[within] = 1.0
+        length[within] = np.fmin(length[within], np.log1p((until - since) / 86_400))
+    near = np.min([np.maximum(since - pool.happened, pool.happened - until) for since, until in spans], axis=0)
+    away = np.log1p(np.maximum(near, 0.0) / 86_400)
+    score = pool.scores("time")
+    return {
+        "inside": inside,
+        "window": length,
+        "away": away,
+        "time": score,
+        "outside": (score == 0) * (score.max() > 0),
+    }
+
+
+def _recency(pool: Pool, basic: Measures) -> Measures:
+    days = np.maximum(pool.plan.moment.timestamp() - pool.happened, 0.0) / 86_400
+    found = {f"recent{span}": np.exp(-days / span) for span in (3, 14, 60)}
+    top = _first(pool, basic)
+    newer = np.mean([pool.happened[row] > pool.happened + 60 for row in top], axis=0) if len(top) else pool.blank()
+    return found | {"newer": newer}
+
+
+def _names(pool: Pool, basic: Measures) -> Measures:
+    asked = fold_name(pool.plan.text)
+    speakers = [fold_name(memory.speaker or "").partition(" ")[0] for memory in pool.memories]
+    named = {each for each in set(speakers) - _ROLES if each and _mentions(asked, each)}
+    texts = [memory.content.casefold() for memory in pool.memories]
+    found = {}
+    if named:
+        found["speaker"] = np.array([1.0 if s in named else -1.0 if s and s not in _ROLES else 0.0 for s in speakers])
+    others = [name for name in pool.plan.names if name not in named]
+    if others:
+        weights = np.array([1 / np.log2(2 + pool.plan.names[name]) for name in others])
+        held = np.array([[name in text for name in others] for text in texts])
+        found["named"] = held @ weights / weights.sum()
+    numbers = set(_NUMBER.findall(pool.plan.text))
+    if numbers:
+        found["numbers"] = np.array([len(numbers & set(_NUMBER.findall(text))) / len(numbers) for text in texts])
+    words = [word for word in pool.plan.asks[0].words if len(word) > 2 or _HAN.search(word)]
+    if words:
+        found["said"] = np.array([sum(word in text for word in words) / len(words) for text in texts])
+    return found
+
+
+def _graph(pool: Pool, basic: Measures) -> Measures:
+    score = pool.scores("graph")
+    most = _most(score)
+    return {"graph": score, "graph_rank": _rank(score), "graph_gap": score / most if most > 0 else pool.blank()}
+
+
+def _feedback(pool: Pool, basic: Measures) -> Measures:
+    top = _first(pool, basic)
+    if not pool.vectors or not len(top):
+        return {}
+    like = (pool.matrix @ pool.matrix[top].T).astype(np.float64)
+    known = like[np.isfinite(like)]
+    if not len(known):
+        return {}
+    like = (like - known.mean()) / (known.std() + 1e-6)
+    itself = np.arange(len(pool))[:, None] == top[None, :]
+    others = np.where(itself, np.nan, like)
+    newer = pool.happened[top][None, :] > pool.happened[:, None] + 60
+    older = pool.happened[top][None, :] < pool.happened[:, None] - 60
+    return {
+        "like3": _mean(others[:, :3]),
+        "like": _mean(others),
+        "like_best": _max(others),
+        "like_newer": _max(np.where(newer, others, np.nan)),
+        "like_older": _max(np.where(older, others, np.nan)),
+    }
+
+
+def _parts(pool: Pool, basic: Measures) -> Measures:
+    if len(pool.plan.asks) == 1:
+        return {}
+    found = {"part_words": pool.scores("parts:words"), "part_words_rank": _rank(pool.scores("parts:words"))}
+    if pool.space is not None and pool.vectors:
+        asked = np.array(pool.brought.vectors[pool.space][1:])
+        cosine = (pool.matrix @ asked.T).astype(np.float64).max(axis=1)
+        found |= {"part_vector_gap": cosine - _most(cosine), "part_vector_rank": _rank(cosine)}
+    return found
+
+
+def _form(pool: Pool, basic: Measures) -> Measures:
+    texts = [memory.content for memory in pool.memories]
+    han = [len(_HAN.findall(text[:200])) > len(text[:200]) / 4 for text in texts]
+    found = {
+        "length": np.array(
+            [np.log1p(len(text) * (3 if chinese else 1)) for text, chinese in zip(texts, han, strict=True)]
+        ),
+        "asks": np.array([float(text.rstrip().endswith(("?", "？"))) for text in texts]),
+        "opens": np.array([float(memory.turn == 0) for memory in pool.memories]),
+    }
+    if _WHEN.search(pool.plan.text):
+        found["says_when"] = np.array([float(bool(_SAYS_WHEN.search(text))) for text in texts])
+    if _HOW_MANY.search(pool.plan.text):
+        found["says_number"] = np.array([float(bool(_NUMBER.search(text))) for text in texts])
+    return found
+
+
+def _asked(pool: Pool, basic: Measures) -> Measures:
+    """What is the same for all candidates: it lets the trees weigh the signals by the kind of question."""
+    text = pool.plan.text
+    values = {
+        "asked_words": float(np.log1p(len(pool.plan.asks[0].words))),
+        "asked_chinese": float(len(_HAN.findall(text[:200])) > len(text[:200]) / 4),
+        "asked_now": float(bool(_NOW.search(text))),
+        "asked_past": float(bool(_PAST.search(text))),
+        "asked_when": float(bool(_WHEN.search(text))),
+        "asked_time": float(bool(pool.plan.windows)),
+        "best_words": _most(basic["words"]),
+        "best_vector": _most(basic.get("vector", pool.blank())),
+        "lead_vector": _lead(basic.get("vector", pool.blank())),
+    }
+    both = np.nan_to_num(_fused(basic["words_rank"])) + np.nan_to_num(_fused(basic.get("vector_rank", pool.blank())))
+    return {name: np.full(len(pool), value) for name, value in values.items()} | {"agreed": both}
+
+
+def _first(pool: Pool, basic: Measures) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Rows of the best candidates by words and meaning together, best first."""
+    ranks = [column for column in (basic["words_rank"], basic.get("vector_rank")) if column is not None]
+    fused = np.nansum([_fused(each) for each in ranks], axis=0)
+    return np.argsort(-fused, kind="stable")[: min(_TOP, len(pool))]
+
+
+def _fused(ranks: Column) -> Column:
+    return _FUSED / (_FUSED + ranks)
+
+
+def _rank(scores: Column) -> Column:
+    """Places from 1 among the candidates, equal ones by row; NaN where there is no score."""
+    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
+    ranks = np.empty(len(scores))
+    ranks[order] = np.arange(1, len(scores) + 1)
+    ranks[np.isnan(scores)] = np.nan
+    return ranks
+
+
+def _most(column: Column) -> float:
+    return float(np.nanmax(column)) if np.isfinite(column).any() else np.nan
+
+
+def _least(column: Column) -> float:
+    return float(np.nanmin(column)) if np.isfinite(column).any() else 0.0
+
+
+def _lead(column: Column) -> float:
+    """How far the best stands above the tenth."""
+    known = np.sort(column[np.isfinite(column)])[::-1]
+    return float(known[0] - known[min(9, len(known) - 1)]) if len(known) else np.nan
+
+
+def _max(table: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Column:
+    return np.fmax.reduce(table, axis=1, initial=np.nan)
+
+
+def _mean(table: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Column:
+    counts = np.isfinite(table).sum(axis=1)
+    return np.where(counts > 0, np.nansum(table, axis=1) / np.maximum(counts, 1), np.nan)
+
+
+def _mentions(text: str, name: str) -> bool:
+    """Whether a folded text names a speaker, as a word of its own where words are written apart."""
+    if _HAN.search(name):
+        return name in text
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+
+_MEASURE: Final[Mapping[str, Callable[[Pool, Measures], Measures]]] = MappingProxyType(
+    {
+        "surroundings": _surroundings,
+        "time": _time,
+        "recency": _recency,
+        "names": _names,
+        "graph": _graph,
+        "feedback": _feedback,
+        "parts": _parts,
+        "form": _form,
+    }
+)
+
+MEASURES: Final[Mapping[str, str]] = MappingProxyType(
+    {"words": "words", "words_own": "words", "words_rank": "words", "words_gap": "words"}
+    | dict.fromkeys(("vector", "vector_rank", "vector_gap"), "vector")
+    | {
+        f"{where}_{name}": "surroundings"
+        for where in ("before2", "before", "after", "after2", "session", "session3")
+        for name in ("words", "vector")
+    }
+    | {"session_share": "surroundings"}
+    | dict.fromkeys(("inside", "window", "away", "time", "outside"), "time")
+    | dict.fromkeys(("recent3", "recent14", "recent60", "newer"), "recency")
+    | dict.fromkeys(("speaker", "named", "numbers", "said"), "names")
+    | dict.fromkeys(("graph", "graph_rank", "graph_gap"), "graph")
+    | dict.fromkeys(("like3", "like", "like_best", "like_newer", "like_older"), "feedback")
+    | dict.fromkeys(("part_words", "part_words_rank", "part_vector_gap", "part_vector_rank"), "parts")
+    | dict.fromkeys(("length", "asks", "opens", "says_when", "says_number"), "form")
+    | dict.fromkeys(
+        ("asked_words", "asked_chinese", "asked_now", "asked_past", "asked_when", "asked_time", "best_words",
+         "best_vector", "lead_vector", "agreed"),
+        "question",
+    )
+)  # fmt: skip
+"""The columns of the table, in order, each with the signal it belongs to; ``question`` is none of them."""
