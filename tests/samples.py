@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hindsight_memory import AsyncHindsightMemory
-from hindsight_memory.domain import Event, Kind, Memory, Scope, new_id
+from hindsight_memory.domain import Event, Hit, Kind, Memory, Scope, new_id
 from hindsight_memory.ingest.enrich import content_hash
 from hindsight_memory.store.base import Marks, Store, Where
 
@@ -73,7 +73,12 @@ def where(now: datetime = NOON, **fields: Any) -> Where:
     return Where(now=now, **fields)
 
 
+def brought_by(hit: Hit) -> set[str]:
+    """The signals whose lists held what was found; the others only weigh it."""
+    return {share.signal for share in hit.why.shares if share.rank}
+
+
 async def found_by_words(memory: AsyncHindsightMemory, text: str, **fields: Any) -> list[str]:
     """What words bring, best first. Vectors come behind, and bring what is merely nearest: when, no test can say."""
     hits = await memory.search(text, **fields)
-    return [hit.memory.content for hit in hits if any(share.signal == "words" for share in hit.why.shares)]
+    return [hit.memory.content for hit in hits if "words" in brought_by(hit)]

@@ -58,6 +58,7 @@ VARIABLES: Final = (
     Variable("EMBEDDER", "embed", "names", "auto, none, bundled, openai:MODEL, fastembed:MODEL, …; a list by comma"),
     Variable("EMBEDDING_URL", "embed", "base_url", "address of the OpenAI-compatible embeddings"),
     Variable("EMBEDDING_API_KEY", "embed", "api_key", "its key"),
+    Variable("FLOOR", "recall", "floor", "least confidence, 0 to 1, of what a context may hold"),
     Variable("ZONE", "recall", "zone", "time zone of those who ask, such as Europe/Berlin"),
     Variable("LLM", "llm", "name", "a language model: openai:MODEL (or compatible), anthropic:MODEL"),
     Variable("LLM_BASE_URL", "llm", "base_url", "its address"),
@@ -345,6 +346,8 @@ def _value(variable: Variable, name: str, value: str) -> Any:
     default = getattr(kind(), variable.setting) if kind is not None else ""
     if variable.setting == "zone":
         return parse_zone(name, value)
+    if variable.setting == "floor":
+        return _bounded(name, value, 1, "from 0 to 1")
     if isinstance(default, float):
         return _seconds(name, value)
     return _number(name, value) if isinstance(default, int) else value
@@ -358,10 +361,17 @@ def _number(name: str, value: str) -> int:
 
 
 def _seconds(name: str, value: str) -> float:
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= 3_600:
-        raise InvalidInput(f"{name} must be a number of seconds, above 0, at most 3,600.", field=name)
+    seconds = _bounded(name, value, 3_600, "of seconds, above 0, at most 3,600")
+    if not seconds:
+        raise InvalidInput(f"{name} must be above 0.", field=name)
     return seconds
+
+
+def _bounded(name: str, value: str, most: float, said: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number <= most:
+        raise InvalidInput(f"{name} must be a number {said}.", field=name)
+    return number

@@ -353,12 +353,13 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers a query, how well, how surely, and why."""
+    """A memory that may answer a query, how well, how surely, and why; ``sure`` when confidence reaches the gate."""
 
     memory: Memory
     score: float
     confidence: float
     why: Why
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,5 +446,5 @@ def new_id(now: datetime) -> str:
 
 
 def utc_now() -> datetime:
-    """The time as the whole system keeps it; passed in as the clock, never called in a decision."""
+    """The time; passed in as the clock, never called in a decision."""
     return datetime.now(UTC)

@@ -63,7 +63,7 @@ class WordSettings:
     b: float = 0.75
     near: float = 0.6
     """Weight of a word said one turn before or after, against 1 for the memory's own."""
-    postings: int = 20_000
+    postings: int = 10_000
     """Most entries read for one query; the commonest words are left out beyond it."""
 
 
@@ -99,10 +99,11 @@ class RecallSettings:
 
     candidates: int = 100
     """What each retriever brings, at least the number of results asked for."""
-    looked_at: int = 120
+    looked_at: int = 100
     """How many of the candidates are read and measured, at least twice the number of results asked for."""
     floor: float = 0.0
-    """Least confidence of a result."""
+    """The gate: least confidence of a result that is said to answer. A search marks what is below as unsure, a context
+    leaves it out."""
     off: frozenset[str] = frozenset()
     """Signals that take no part: what an ablation switches off."""
     zone: str = "UTC"

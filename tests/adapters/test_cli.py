@@ -101,7 +101,7 @@ def test_help_lists_the_commands_in_order() -> None:
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
     listed = result.stdout.partition("Commands:")[2].splitlines()
-    assert [line.split()[0] for line in listed if line.strip()] == COMMANDS
+    assert [line.split()[0] for line in listed if line.strip()] == [*COMMANDS, "eval"]
     assert not any(line.endswith("...") for line in listed)
 
 

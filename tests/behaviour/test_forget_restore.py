@@ -67,8 +67,7 @@ async def test_a_forgotten_turn_takes_its_words_from_its_neighbours_and_gives_th
     memory: AsyncHindsightMemory,
 ) -> None:
     async def said() -> int:
-        hits = await memory.search("Lisbon")  # vectors come behind and know the turn before: only words count here
-        return sum(share.signal == "words" for hit in hits for share in hit.why.shares)
+        return len(await found_by_words(memory, "Lisbon"))
 
     talk: list[Any] = [{"content": text} for text in ("Where shall we go?", "Lisbon it is", "Book the twelfth")]
     receipts = await memory.write_conversation(talk, session_id="s")

@@ -15,6 +15,7 @@ from hindsight_memory.models.base import ModelFailed
 from hindsight_memory.service import Service
 from hindsight_memory.settings import Settings, WriteSettings
 from hindsight_memory.testing import Fault, HashEmbedder, StoppedClock, open_service
+from samples import brought_by
 
 ALICE = Scope(user_id="alice")
 QUICK = Settings(database="", write=WriteSettings(poll_s=0.02, drain_s=2, finish_s=5))
@@ -42,7 +43,7 @@ async def until_indexed(memory: AsyncHindsightMemory) -> None:
 
 
 async def signals(memory: AsyncHindsightMemory, text: str) -> set[str]:
-    return {share.signal for hit in await memory.search(text) for share in hit.why.shares}
+    return {signal for hit in await memory.search(text) for signal in brought_by(hit)}
 
 
 async def test_what_a_crash_left_without_a_vector_gets_one_at_the_next_start(
@@ -208,7 +209,7 @@ async def test_a_long_text_is_found_by_its_end(database: Path, clock: StoppedClo
     memory = await opened(database, clock, HashEmbedder())
     await memory.write("common words " * 400 + "omega psi chi", wait="indexed")
     hit = (await memory.search("omega psi chi"))[0]
-    assert {share.signal for share in hit.why.shares} == {"words", "vector:testing/plain"}
+    assert brought_by(hit) == {"words", "vector:testing/plain"}
     parts: Any = inside(memory)._parts.store
     count = await parts.read(lambda connection: connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
     assert count > 1

@@ -153,7 +153,8 @@ def date(moment: datetime) -> str:
 
 
 def _hit(console: Console, rank: str, hit: Hit) -> None:
-    numbers = f"score {hit.score:.4f}  confidence {hit.confidence:.2f}  {date(hit.memory.occurred_at)}  {hit.memory.id}"
+    sure = f"confidence {hit.confidence:.2f}{'' if hit.sure else ' (unsure)'}"
+    numbers = f"score {hit.score:.4f}  {sure}  {date(hit.memory.occurred_at)}  {hit.memory.id}"
     console.print(_line(f"{rank:>2}  {numbers}"))
     console.print(f"    {short(hit.memory)}")
     console.print(f"    {plain(hit.why.sentence)}", style="dim")

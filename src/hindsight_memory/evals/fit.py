@@ -30,6 +30,8 @@ _WORDS_ONLY: Final = 0.3
 """Share of the questions that are also learnt from as a memory without an embedder sees them."""
 _BLINDED: Final = 0.15
 """Share of the questions in which one signal is blanked, so that the trees lean on none that may be missing."""
+_STALE: Final = 3.0
+"""How much more a question weighs in which something replaced could come first."""
 _SURE_OF: Final = 10
 """Results a question whose confidence is learnt from: what is looked at in practice."""
 _RANK: Final[Mapping[str, Any]] = {
@@ -210,11 +212,18 @@ def _rank_trees(examples: Sequence[Example]) -> Any:
         table = each.table
         if not each.blind and chance.random() < _BLINDED:
             table = _blinded(table, chance.choice(sorted(SIGNALS)))
-        tables.append(table)
-        labels.append(each.useful.astype(int))
-        groups.append(len(table))
         # Small sets would drown, and large ones be drowned out, if every question or every set weighed the same.
-        weights.append(np.full(len(table), (0.5 if each.blind else 1.0) * 1_000 / sizes[each.data] ** 0.75))
+        weight = (0.5 if each.blind else 1.0) * 1_000 / sizes[each.data] ** 0.75
+        parts = [(table, each.useful, weight)]
+        if each.stale.any():
+            # What was replaced is few among many candidates: the evidence is held against it once more, alone.
+            both = each.useful | each.stale
+            parts = [(table, each.useful, _STALE * weight), (table[both], each.useful[both], _STALE**2 * weight)]
+        for part, useful, heavy in parts:
+            tables.append(part)
+            labels.append(useful.astype(int))
+            groups.append(len(part))
+            weights.append(np.full(len(part), heavy))
     return _boosted(_RANK, _RANK_TREES, tables, labels, weights, groups)
 
 

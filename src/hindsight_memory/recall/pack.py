@@ -25,12 +25,12 @@ _OF_KIND: Final = {
 
 
 def pack(hits: Sequence[Hit], budget: int, settings: PackSettings) -> Context:
-    """The best hits as one block of at most ``budget`` tokens; empty when not even one fits.
+    """The best of the sure hits as one block of at most ``budget`` tokens; empty when there is none, or none fits.
 
     Lines are numbered by rank, so that an answer can cite them, and stand in sections by what they are.
     """
     lines: list[tuple[str, str, str]] = []
-    for hit in hits[: settings.lines]:
+    for hit in [hit for hit in hits if hit.sure][: settings.lines]:
         line = (_section(hit.memory), f"[{len(lines) + 1}] {_line(hit, settings.line_tokens)}", hit.memory.id)
         if count_tokens(_block([*lines, line])) > budget:
             continue

@@ -33,8 +33,8 @@ class Finder:
         hits = rank(pool)  # every signal measured, and added up as the fitted trees say
         hits = await reranked(hits, pool.plan.text, self.reranker, self.settings.rerank)
         hits = weigh(hits, pool.plan.now, self.settings.retention)  # recency × importance × trust × use
-        hits = gate(hits, self.settings.recall.floor)
-        return apart(hits)[: query.limit]
+        hits = apart(hits, query.limit)  # what says the same again comes last
+        return gate(hits, self.settings.recall.floor)
 
     async def pool(self, query: Query, scope: Scope) -> Pool:
         """The candidates for a query, with all that is measured of them."""
@@ -52,7 +52,8 @@ class Finder:
         """The candidates with their memories and vectors; what has stopped matching in the meantime is left out."""
         likely = [each.id for each in agreed(brought)[: max(self.settings.recall.looked_at, 2 * plan.limit)]]
         reader = self.store.reading(plan.bank)
-        space = next(iter(brought.vectors), None)
+        # Of several spaces the fullest: a new one may still be filling.
+        space = max(brought.vectors, key=lambda each: len(brought.lists[f"vector:{each}"]), default=None)
         where = replace(plan.where, ids=tuple(likely))
         found = await reader.find(where, len(likely)) if likely else []
         vectors = await reader.vectors(space, likely) if likely and space is not None else {}

@@ -156,7 +156,9 @@ class Understanding:
         if scope.session_id is None or not (self._llm or needs_context(said)):
             return []
         where = Where(now=now, viewer=scope.agent_id, session=scope.session_id, findable=False)
-        return [turn.content for turn in reversed(await reader.find(where, _LOOK_BACK))]
+        turns = await reader.find(where, _LOOK_BACK + 1)
+        # A host may have stored the question as a turn before it asks.
+        return [turn.content for turn in reversed(turns) if normalise(turn.content) != said][-_LOOK_BACK:]
 
     async def _asks(self, said: str, before: Sequence[str]) -> list[Ask]:
         whole = resolved(said, before) if before else said

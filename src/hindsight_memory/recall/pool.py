@@ -39,23 +39,22 @@ class Pool:
         """Row by memory id."""
         return {memory.id: row for row, memory in enumerate(self.memories)}
 
-    @cached_property
-    def turn_place(self) -> Mapping[tuple[str, int], int]:
-        """Row by session and turn."""
-        return {
-            (memory.session_id, memory.turn): row
-            for row, memory in enumerate(self.memories)
-            if memory.session_id is not None and memory.turn is not None
-        }
-
     def beside(self, column: Column, step: int) -> Column:
         """For each candidate, the column's value at the turn ``step`` places later; NaN where that is no candidate."""
-        found = self.blank()
-        for row, memory in enumerate(self.memories):
-            if memory.session_id is not None and memory.turn is not None:
-                other = self.turn_place.get((memory.session_id, memory.turn + step))
-                found[row] = column[other] if other is not None else np.nan
-        return found
+        return np.append(column, np.nan)[self._beside[step]]
+
+    @cached_property
+    def _beside(self) -> Mapping[int, NDArray[np.int64]]:
+        """Rows of the turns up to two places away; one past the last row where that turn is no candidate."""
+        turns = [(memory.session_id, memory.turn) for memory in self.memories]
+        rows = {turn: row for row, turn in enumerate(turns) if None not in turn}
+        return {
+            step: np.array(
+                [len(self) if turn is None else rows.get((session, turn + step), len(self)) for session, turn in turns],
+                np.int64,
+            )
+            for step in (-2, -1, 1, 2)
+        }
 
     @cached_property
     def sessions(self) -> NDArray[np.int64]:
@@ -63,6 +62,11 @@ class Pool:
         numbers: dict[str, int] = {}
         names = [memory.session_id or f"\0{memory.id}" for memory in self.memories]
         return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        """What each says, without case."""
+        return [memory.content.casefold() for memory in self.memories]
 
     @cached_property
     def happened(self) -> Column:

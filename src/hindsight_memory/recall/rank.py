@@ -11,21 +11,30 @@ from datetime import datetime
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hindsight_memory.domain import Factor, Hit, Memory, Share, Why
 from hindsight_memory.models.base import ModelFailed, Reranker
 from hindsight_memory.recall.pool import Column, Pool
-from hindsight_memory.recall.signals import MEASURES, deviations, measured
+from hindsight_memory.recall.signals import MEASURES, SIGNALS, deviations, measured
 from hindsight_memory.recall.trees import Table, shipped
 from hindsight_memory.settings import RerankSettings, RetentionSettings
 from hindsight_memory.strength import idle_days, retention
 
 _REREAD: Final = 20
 """Candidates that a reranker reads: it takes tens of milliseconds for each on a plain processor."""
+_UNITS: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
+_SPARE: Final = 10
+"""Candidates beyond the results asked for that factors, and repeats that step back, may bring among them."""
 _SAME: Final = 0.9
 """Share of words two texts have in common from which they say the same."""
 _FLOOR: Final = 12.0
 """What every candidate starts with, so that no score is below 0 and factors always mean what they say."""
+
+
+_OWED: Final = (*SIGNALS, "question")
+"""What a score is owed to: the signals, and what the question itself says of any answer."""
+_BY_SIGNAL: Final = np.array([[float(each == signal) for each in _OWED] for signal in MEASURES.values()])
 
 
 def rank(pool: Pool) -> list[Hit]:
@@ -36,12 +45,13 @@ def rank(pool: Pool) -> list[Hit]:
     trees = shipped("rank")
     totals = trees(table)
     order = sorted(range(len(pool)), key=lambda row: (-totals[row], pool.memories[row].id))
-    sure = 1 / (1 + np.exp(-shipped("confidence")(standing(table, totals, order))))
-    shown = order[: max(2 * pool.plan.limit, _REREAD)]
-    shares = trees.shares(table[shown])
+    shown = order[: max(pool.plan.limit + _SPARE, _REREAD)]
+    sure = 1 / (1 + np.exp(-shipped("confidence")(standing(table, totals, order)[: len(shown)])))
+    amounts = trees.shares(table[shown]) @ _BY_SIGNAL
+    amounts[:, -1] += trees.base + _FLOOR
     seen = _seen(pool)
     return [
-        _hit(pool, row, _shares(shares[place], trees.base, seen, row), round(float(sure[place]), 4))
+        _hit(pool, row, _shares(amounts[place].tolist(), seen, row), round(float(sure[place]), 4))
         for place, row in enumerate(shown)
     ]
 
@@ -75,7 +85,7 @@ async def reranked(
         async with asyncio.timeout(settings.wait_s):
             scores = await reranker.scores(question, [hit.memory.content for hit in read])
     except (ModelFailed, TimeoutError) as error:
-        note = f"rerank: {error or 'took too long'}"
+        note = f"rerank: {str(error) or 'it took too long'}"
         return [replace(hit, why=replace(hit.why, inactive=(*hit.why.inactive, note))) for hit in (*read, *rest)]
     order = sorted(range(len(read)), key=lambda place: (-scores[place], place))
     moved = [_moved(read[old], read[new].score, new + 1, scores[old]) for new, old in enumerate(order)]
@@ -94,22 +104,26 @@ def weigh(hits: Sequence[Hit], now: datetime, settings: RetentionSettings) -> li
 
 
 def gate(hits: Sequence[Hit], floor: float) -> list[Hit]:
-    """What is sure enough to be said."""
-    return [hit for hit in hits if hit.confidence >= floor]
+    """The hits, those marked as unsure whose confidence is below the floor."""
+    return [replace(hit, sure=hit.confidence >= floor) for hit in hits]
 
 
-def apart(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits with those that say again what a better one has said behind all others; none is lost."""
+def apart(hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """The first ``limit`` hits, where those that say again what a better one says come behind all others."""
     first: list[Hit] = []
     again: list[Hit] = []
     said: list[frozenset[str]] = []
     for hit in hits:
-        words = frozenset(re.findall(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+", hit.memory.content.casefold()))
-        repeats = any(len(words & other) >= _SAME * len(words | other) for other in said)
-        (again if repeats else first).append(hit)
-        if not repeats:
+        if len(first) == limit:
+            break
+        text = hit.memory.content.casefold()
+        words = frozenset(_UNITS.findall(text)) or frozenset({text})
+        if any(len(words & other) >= _SAME * len(words | other) for other in said):
+            again.append(hit)
+        else:
+            first.append(hit)
             said.append(words)
-    return first + again
+    return [*first, *again][:limit]
 
 
 def _hit(pool: Pool, row: int, shares: Sequence[Share], sure: float) -> Hit:
@@ -124,32 +138,47 @@ def _hit(pool: Pool, row: int, shares: Sequence[Share], sure: float) -> Hit:
     return Hit(pool.memories[row], math.fsum(share.amount for share in shares), sure, why)
 
 
-_Seen = Mapping[str, tuple[str, Column, Sequence[int]]]
+_Seen = Mapping[str, tuple[str, Sequence[float], Sequence[int]]]
 """By signal: what its share is called, its own measure of each candidate, and the place each had in its list."""
 
 
 def _seen(pool: Pool) -> _Seen:
-    seen = {
-        signal: (signal, pool.scores(name), pool.ranks(name).tolist())
-        for signal, name in (("words", "words"), ("time", "time"), ("graph", "graph"), ("parts", "parts:words"))
+    """What each signal's list says; of several embedding spaces the loudest speaks for meaning, the others beside it.
+
+    Loudest is the one with the best candidate: where an old space is asked beside a new one, that may be either.
+    """
+    listed = {signal: (signal, pool.scores(signal), pool.ranks(signal)) for signal in ("words", "time", "graph")}
+    spaces = sorted(pool.brought.vectors, key=lambda space: -_loudness(pool, space))
+    for place, name in enumerate(f"vector:{space}" for space in spaces):
+        listed[name if place else "vector"] = (name, pool.scores(name), pool.ranks(name))
+    listed["parts"] = ("parts", pool.scores("parts:words"), _part_ranks(pool))
+    return {
+        signal: (name, np.nan_to_num(values).tolist(), ranks.tolist())
+        for signal, (name, values, ranks) in listed.items()
     }
-    spaces = list(pool.brought.vectors)
-    if spaces:
-        # Where an old space is asked beside the new one, the vector that speaks loudest is the one to show.
-        best = max(spaces, key=lambda space: float(np.nan_to_num(deviations(pool, space), nan=-np.inf).max()))
-        name = f"vector:{best}"
-        seen["vector"] = (name, pool.scores(name), pool.ranks(name).tolist())
-    return seen
 
 
-def _shares(amounts: Column, base: float, seen: _Seen, row: int) -> list[Share]:
-    given = {"question": base + _FLOOR}
-    for signal, amount in zip(MEASURES.values(), amounts.tolist(), strict=True):
-        given[signal] = given.get(signal, 0.0) + amount
+def _loudness(pool: Pool, space: str) -> float:
+    return float(np.nan_to_num(deviations(pool, space), nan=-np.inf).max())
+
+
+def _part_ranks(pool: Pool) -> NDArray[np.int64]:
+    """The best place each has in a list of a question's parts; 0 where none holds it."""
+    none = np.iinfo(np.int64).max
+    best = np.full(len(pool), none)
+    for signal in pool.brought.lists:
+        if signal.startswith("parts:"):
+            ranks = pool.ranks(signal)
+            best = np.minimum(best, np.where(ranks > 0, ranks, none))
+    return np.where(best < none, best, 0)
+
+
+def _shares(amounts: Sequence[float], seen: _Seen, row: int) -> list[Share]:
+    given = dict.fromkeys(seen, 0.0) | dict(zip(_OWED, amounts, strict=True))
     shares = []
     for signal, amount in given.items():
         name, values, ranks = seen.get(signal, (signal, None, None))
-        value = 0.0 if values is None else float(np.nan_to_num(values[row]))
+        value = 0.0 if values is None else values[row]
         rank = 0 if ranks is None else ranks[row]
         if amount or rank:
             shares.append(Share(name, rank, value, amount))

@@ -31,10 +31,11 @@ class Brought:
 
 async def by_words(plan: Plan, reader: Reader) -> Brought:
     """BM25 over each memory's own words and those of the turns beside it."""
-    if not plan.asks[0].words:
-        return Brought(inactive=("words: the query has none",))
     found = [await reader.search_words(ask.words, plan.where, plan.wide) for ask in plan.asks]
-    return Brought({"words": found[0]} | ({"parts:words": _best(found[1:])} if found[1:] else {}))
+    further = {"parts:words": _best(found[1:])} if found[1:] else {}
+    if not plan.asks[0].words:
+        return Brought(further, inactive=("words: the query has none",))
+    return Brought({"words": found[0]} | further)
 
 
 async def by_vector(plan: Plan, reader: Reader) -> Brought:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hindsight_memory.recall.pool import Column, Pool
 from hindsight_memory.recall.trees import Table
@@ -24,32 +25,43 @@ SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
         "graph": "what leads to it: names, neighbouring turns, relations",
         "feedback": "how like it is to the best first findings",
         "parts": "how well it answers a part, or another wording, of the question",
-        "form": "its length, whether it asks, whether it says when or how many",
+        "form": "its length, whether it asks, whether it says that something changed, when, or how many",
     }
 )
 """The signals by name, each with what it looks at; any of them can be switched off."""
 
 _FUSED: Final = 15.0
 _TOP: Final = 20
+_OF_SESSION: Final = 3
+_SAME_TIME: Final = 60.0
+"""Seconds within which neither of two memories is the newer one."""
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _WHEN: Final = re.compile(
     r"\bwhen\b|\bwhat (?:date|day|year|month|time)\b|\bhow long\b|哪[天年]|什么时候|几号|何时|几月|多久", re.IGNORECASE
 )
-_SAYS_WHEN: Final = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december|\d{4})s?\b"
-    r"|[年月日周]|昨天|今天|明天|前天|后天",
-    re.IGNORECASE,
+_SAYS_WHEN: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "yesterday today tonight tomorrow last next ago week weeks weekend month months year years monday tuesday"
+        " wednesday thursday friday saturday sunday january february march april may june july august september"
+        " october november december 年 月 日 周 昨 今 明 前 后",
+    )
 )
+_UNITS: Final = re.compile("[a-z]+|[0-9]{4}|[年月日周昨今明前后]")
 _HOW_MANY: Final = re.compile(r"\bhow (?:many|much|often)\b|多少|几[个次岁只件家本]", re.IGNORECASE)
 _NOW: Final = re.compile(
-    r"\b(?:now|current(?:ly)?|these days|latest|at the moment|still|today)\b|现在|目前|当前|如今|最新|最近|还在",
+    r"\b(?:now|current(?:ly)?|these days|latest|at the moment|still|today)\b"
+    r"|现在|目前|当前|如今|最新|最近|还在",
     re.IGNORECASE,
 )
 _PAST: Final = re.compile(
     r"\b(?:used to|previous(?:ly)?|before|originally|at first|first|earlier|formerly)\b"
     r"|之前|以前|曾经|原来|最早|最初|过去|历史|变化",
     re.IGNORECASE,
+)
+_CHANGES: Final = re.compile(
+    r"no longer|any ?more|instead|switched|changed|moved (?:on|to)|stopped|gave up|finally|decided|replaced|not going to"
+    r"|不再|不.{0,4}了|改[为成用策主]|换[成了]|放弃|最终|决定|取消|已经|升[到为级]|涨到|搬[到了]"
 )
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "用户", "助手"})
@@ -109,17 +121,19 @@ def _surroundings(pool: Pool, basic: Measures) -> Measures:
 def _of_session(pool: Pool, column: Column) -> tuple[Column, Column]:
     """The best value among a candidate's session, and the mean of the best three (missing ones count as the least)."""
     known = np.nan_to_num(column, nan=_least(column))
-    least = _least(known)
-    best, three = pool.blank(), pool.blank()
-    for session in range(int(pool.sessions.max()) + 1):
-        rows = np.flatnonzero(pool.sessions == session)
-        top = np.sort(known[rows])[::-1][:3]
-        best[rows] = top[0]
-        three[rows] = (top.sum() + least * (3 - len(top))) / 3
-    return best, three
+    order = np.lexsort((-known, pool.sessions))
+    sessions = pool.sessions[order]
+    counts = np.bincount(pool.sessions)
+    place = np.arange(len(pool)) - np.searchsorted(sessions, sessions)
+    first = place < _OF_SESSION
+    sums = np.bincount(sessions[first], known[order][first], len(counts))
+    three = (sums + known.min() * np.maximum(_OF_SESSION - counts, 0)) / _OF_SESSION
+    best = np.empty(len(counts))
+    best[sessions[place == 0]] = known[order][place == 0]
+    return best[pool.sessions], three[pool.sessions]
 
 
-def _time(pool: Pool, basic: Measures) -> Measures:
+def _time(pool: Pool, _: Measures) -> Measures:
     windows = pool.plan.windows
     if not windows:
         return {}
@@ -144,17 +158,23 @@ def _time(pool: Pool, basic: Measures) -> Measures:
 
 def _recency(pool: Pool, basic: Measures) -> Measures:
     days = np.maximum(pool.plan.moment.timestamp() - pool.happened, 0.0) / 86_400
-    found = {f"recent{span}": np.exp(-days / span) for span in (3, 14, 60)}
+    found: Measures = {f"recent{span}": np.exp(-days / span) for span in (3, 14, 60)}
     top = _first(pool, basic)
-    newer = np.mean([pool.happened[row] > pool.happened + 60 for row in top], axis=0) if len(top) else pool.blank()
-    return found | {"newer": newer}
+    newer = pool.happened[top][None, :] - pool.happened[:, None] > _SAME_TIME
+    found["newer"] = newer.mean(axis=1)
+    # Whether something newer answers as well: of what changed, the last word counts.
+    for name in ("words_own", "vector"):
+        if name in basic:
+            found[f"newer_{name}"] = _max(np.where(newer, basic[name][top], np.nan)) - basic[name]
+    return found
 
 
-def _names(pool: Pool, basic: Measures) -> Measures:
+def _names(pool: Pool, _: Measures) -> Measures:
     asked = fold_name(pool.plan.text)
-    speakers = [fold_name(memory.speaker or "").partition(" ")[0] for memory in pool.memories]
+    folded = {speaker: fold_name(speaker).partition(" ")[0] for speaker in {m.speaker or "" for m in pool.memories}}
+    speakers = [folded[memory.speaker or ""] for memory in pool.memories]
     named = {each for each in set(speakers) - _ROLES if each and _mentions(asked, each)}
-    texts = [memory.content.casefold() for memory in pool.memories]
+    texts = pool.texts
     found = {}
     if named:
         found["speaker"] = np.array([1.0 if s in named else -1.0 if s and s not in _ROLES else 0.0 for s in speakers])
@@ -172,7 +192,7 @@ def _names(pool: Pool, basic: Measures) -> Measures:
     return found
 
 
-def _graph(pool: Pool, basic: Measures) -> Measures:
+def _graph(pool: Pool, _: Measures) -> Measures:
     score = pool.scores("graph")
     most = _most(score)
     return {"graph": score, "graph_rank": _rank(score), "graph_gap": score / most if most > 0 else pool.blank()}
@@ -182,50 +202,53 @@ def _feedback(pool: Pool, basic: Measures) -> Measures:
     top = _first(pool, basic)
     if not pool.vectors or not len(top):
         return {}
-    like = (pool.matrix @ pool.matrix[top].T).astype(np.float64)
-    known = like[np.isfinite(like)]
-    if not len(known):
+    like = pool.matrix @ pool.matrix[top].T
+    like[top, np.arange(len(top))] = np.nan  # no memory is like itself
+    if not np.isfinite(like).any():
         return {}
-    like = (like - known.mean()) / (known.std() + 1e-6)
-    itself = np.arange(len(pool))[:, None] == top[None, :]
-    others = np.where(itself, np.nan, like)
-    newer = pool.happened[top][None, :] > pool.happened[:, None] + 60
-    older = pool.happened[top][None, :] < pool.happened[:, None] - 60
+    like = (like - np.nanmean(like)) / (np.nanstd(like) + 1e-6)
+    newer = pool.happened[top][None, :] - pool.happened[:, None]
     return {
-        "like3": _mean(others[:, :3]),
-        "like": _mean(others),
-        "like_best": _max(others),
-        "like_newer": _max(np.where(newer, others, np.nan)),
-        "like_older": _max(np.where(older, others, np.nan)),
+        "like3": _mean(like[:, :3]),
+        "like": _mean(like),
+        "like_best": _max(like),
+        "like_newer": _max(np.where(newer > _SAME_TIME, like, np.nan)),
+        "like_older": _max(np.where(newer < -_SAME_TIME, like, np.nan)),
     }
 
 
-def _parts(pool: Pool, basic: Measures) -> Measures:
+def _parts(pool: Pool, _: Measures) -> Measures:
     if len(pool.plan.asks) == 1:
         return {}
     found = {"part_words": pool.scores("parts:words"), "part_words_rank": _rank(pool.scores("parts:words"))}
     if pool.space is not None and pool.vectors:
         asked = np.array(pool.brought.vectors[pool.space][1:])
-        cosine = (pool.matrix @ asked.T).astype(np.float64).max(axis=1)
+        cosine = (pool.matrix @ asked.T).max(axis=1)
         found |= {"part_vector_gap": cosine - _most(cosine), "part_vector_rank": _rank(cosine)}
     return found
 
 
-def _form(pool: Pool, basic: Measures) -> Measures:
-    texts = [memory.content for memory in pool.memories]
+def _form(pool: Pool, _: Measures) -> Measures:
+    texts = pool.texts
     han = [len(_HAN.findall(text[:200])) > len(text[:200]) / 4 for text in texts]
     found = {
         "length": np.array(
             [np.log1p(len(text) * (3 if chinese else 1)) for text, chinese in zip(texts, han, strict=True)]
         ),
         "asks": np.array([float(text.rstrip().endswith(("?", "？"))) for text in texts]),
+        "says_change": np.array([float(bool(_CHANGES.search(text))) for text in texts]),
         "opens": np.array([float(memory.turn == 0) for memory in pool.memories]),
     }
     if _WHEN.search(pool.plan.text):
-        found["says_when"] = np.array([float(bool(_SAYS_WHEN.search(text))) for text in texts])
+        found["says_when"] = np.array([float(_says_when(text)) for text in texts])
     if _HOW_MANY.search(pool.plan.text):
         found["says_number"] = np.array([float(bool(_NUMBER.search(text))) for text in texts])
     return found
+
+
+def _says_when(text: str) -> bool:
+    units = _UNITS.findall(text)
+    return not _SAYS_WHEN.isdisjoint(units) or any(unit.isdecimal() for unit in units)
 
 
 def _asked(pool: Pool, basic: Measures) -> Measures:
@@ -246,7 +269,7 @@ def _asked(pool: Pool, basic: Measures) -> Measures:
     return {name: np.full(len(pool), value) for name, value in values.items()} | {"agreed": both}
 
 
-def _first(pool: Pool, basic: Measures) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _first(pool: Pool, basic: Measures) -> NDArray[np.int64]:
     """Rows of the best candidates by words and meaning together, best first."""
     ranks = [column for column in (basic["words_rank"], basic.get("vector_rank")) if column is not None]
     fused = np.nansum([_fused(each) for each in ranks], axis=0)
@@ -280,11 +303,12 @@ def _lead(column: Column) -> float:
     return float(known[0] - known[min(9, len(known) - 1)]) if len(known) else np.nan
 
 
-def _max(table: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Column:
-    return np.fmax.reduce(table, axis=1, initial=np.nan)
+def _max(table: NDArray[np.float32]) -> Column:
+    most: Column = np.fmax.reduce(table, axis=1, initial=np.nan)
+    return most
 
 
-def _mean(table: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Column:
+def _mean(table: NDArray[np.float32]) -> Column:
     counts = np.isfinite(table).sum(axis=1)
     return np.where(counts > 0, np.nansum(table, axis=1) / np.maximum(counts, 1), np.nan)
 
@@ -319,12 +343,12 @@ MEASURES: Final[Mapping[str, str]] = MappingProxyType(
     }
     | {"session_share": "surroundings"}
     | dict.fromkeys(("inside", "window", "away", "time", "outside"), "time")
-    | dict.fromkeys(("recent3", "recent14", "recent60", "newer"), "recency")
+    | dict.fromkeys(("recent3", "recent14", "recent60", "newer", "newer_words_own", "newer_vector"), "recency")
     | dict.fromkeys(("speaker", "named", "numbers", "said"), "names")
     | dict.fromkeys(("graph", "graph_rank", "graph_gap"), "graph")
     | dict.fromkeys(("like3", "like", "like_best", "like_newer", "like_older"), "feedback")
     | dict.fromkeys(("part_words", "part_words_rank", "part_vector_gap", "part_vector_rank"), "parts")
-    | dict.fromkeys(("length", "asks", "opens", "says_when", "says_number"), "form")
+    | dict.fromkeys(("length", "asks", "opens", "says_change", "says_when", "says_number"), "form")
     | dict.fromkeys(
         ("asked_words", "asked_chinese", "asked_now", "asked_past", "asked_when", "asked_time", "best_words",
          "best_vector", "lead_vector", "agreed"),

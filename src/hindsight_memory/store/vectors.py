@@ -74,8 +74,13 @@ class Matrix:
 
     def of(self, rows: Iterable[int]) -> dict[int, NDArray[np.float32]]:
         """The vectors of these rows, of those that have one; the mean of several parts, scaled to length 1."""
-        found = {row: self._data[lines].mean(axis=0) for row in rows if (lines := self._lines.get(row))}
-        return {row: vector / max(float(np.linalg.norm(vector)), 1e-6) for row, vector in found.items()}
+        lines = {row: held for row in rows if (held := self._lines.get(row))}
+        found = dict(zip(lines, self._data[[held[0] for held in lines.values()]], strict=True)) if lines else {}
+        for row, held in lines.items():
+            if len(held) > 1:
+                mean = self._data[held].mean(axis=0)
+                found[row] = mean / max(float(np.linalg.norm(mean)), 1e-6)
+        return found
 
     def __len__(self) -> int:
         return len(self._lines)
