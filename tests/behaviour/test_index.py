@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hindsight_memory import AsyncHindsightMemory, build
-from hindsight_memory.domain import Scope
+from hindsight_memory.domain import Query, Scope
 from hindsight_memory.models.base import ModelFailed
 from hindsight_memory.service import Service
 from hindsight_memory.settings import Settings, WriteSettings
@@ -44,6 +44,11 @@ async def until_indexed(memory: AsyncHindsightMemory) -> None:
 
 async def signals(memory: AsyncHindsightMemory, text: str) -> set[str]:
     return {signal for hit in await memory.search(text) for signal in brought_by(hit)}
+
+
+async def compared_in(memory: AsyncHindsightMemory) -> str | None:
+    """The space in which findings are compared with each other."""
+    return (await inside(memory)._parts.finder.pool(Query(text="text 7"), ALICE)).space
 
 
 async def test_what_a_crash_left_without_a_vector_gets_one_at_the_next_start(
@@ -187,9 +192,11 @@ async def test_another_model_embeds_anew_while_the_old_one_answers(
     second = await opened(database, clock, new, start=False)
     await inside(second)._parts.indexer.start()
     assert await signals(second, "text 7") == {"words", "vector:old/plain"}
+    assert await compared_in(second) == "old/plain"
     while await inside(second)._parts.indexer.step():
         pass
     assert await signals(second, "text 7") >= {"words", "vector:new/plain"}
+    assert await compared_in(second) == "new/plain"
     assert await unindexed(second) == 0
     await second.close()
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindsight_memory import AsyncHindsightMemory, Hit, InvalidInput, Listing, NotFound
-from hindsight_memory.domain import Scope
+from hindsight_memory.domain import Draft, Scope, Source
 from hindsight_memory.service import Service
 from hindsight_memory.settings import RecallSettings, Settings, StoreSettings, WriteSettings
 from hindsight_memory.testing import Fault, HashEmbedder, StoppedClock, open_service
@@ -178,10 +178,12 @@ WORDS = st.lists(
 
 @given(query=WORDS.map(" ".join))
 async def test_every_score_is_explained(memory: AsyncHindsightMemory, clock: StoppedClock, query: str) -> None:
-    sources: Any = ("user", "agent", "tool", "document", "system")
-    for number, text in enumerate(("coffee in lisbon", "tea port 8443", "北京的咖啡", "may the tea", "lisbon in may")):
-        fields: Any = {"source": sources[number], "importance": number / 4, "pinned": number == 2}
-        await memory.write(text, **fields, wait="indexed")  # a vector that comes meanwhile would change the numbers
+    texts = ("coffee in lisbon", "tea port 8443", "北京的咖啡", "may the tea", "lisbon in may")
+    drafts = [
+        Draft(content=text, source=source, importance=number / 4, pinned=number == 2)
+        for number, (text, source) in enumerate(zip(texts, Source, strict=True))
+    ]
+    await memory.write_many(drafts, wait="indexed")  # a vector that comes meanwhile would change the numbers
     hits = await memory.search(query)
     for hit in hits:
         accounted(hit)

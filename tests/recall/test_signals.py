@@ -245,12 +245,24 @@ def test_the_best_part_counts() -> None:
     assert silent(a_pool("tea", memories, lists, (vectors[0][:1], vectors[1])), "parts")
 
 
+def test_what_only_a_part_brought_says_so_by_its_best_place() -> None:
+    memories = [a_memory("tea"), a_memory("dog"), a_memory("x")]
+    lists: dict[str, Numbers] = {
+        "words": {0: 0.5}, "parts:words": {0: 0.9, 1: 0.8}, f"parts:{SPACE}": {2: 0.9, 1: 0.8},
+    }  # fmt: skip
+    hits = rank(a_pool(["tea and dog", "tea", "dog"], memories, lists))
+    shares = {hit.memory.content: share for hit in hits for share in hit.why.shares if share.signal == "parts"}
+    assert {content: share.rank for content, share in shares.items()} == {"tea": 1, "dog": 2, "x": 1}
+
+
 def test_form() -> None:
     memories = [a_turn("Is it?", 0), a_turn("这是真的吗？ ", 1), a_turn("It is.", 2), a_memory("It is")]
     pool = a_pool("q", memories)
     assert column(pool, "asks") == [1, 1, 0, 0]
     assert column(pool, "opens") == [1, 0, 0, 0]
     assert column(pool, "length")[2] == pytest.approx(math.log1p(6))
+    changed = a_pool("q", [a_memory("We switched to tea"), a_memory("他不再喝咖啡"), a_memory("We drink tea")])
+    assert column(changed, "says_change") == [1, 1, 0]
 
 
 @pytest.mark.parametrize(
