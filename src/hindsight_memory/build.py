@@ -58,7 +58,7 @@ VARIABLES: Final = (
     Variable("EMBEDDER", "embed", "names", "auto, none, bundled, openai:MODEL, fastembed:MODEL, …; a list by comma"),
     Variable("EMBEDDING_URL", "embed", "base_url", "address of the OpenAI-compatible embeddings"),
     Variable("EMBEDDING_API_KEY", "embed", "api_key", "its key"),
-    Variable("FLOOR", "recall", "floor", "least confidence, 0 to 1, of what a context may hold"),
+    Variable("FLOOR", "recall", "floor", "the gate, 0 to 1: least confidence that is sure"),
     Variable("ZONE", "recall", "zone", "time zone of those who ask, such as Europe/Berlin"),
     Variable("LLM", "llm", "name", "a language model: openai:MODEL (or compatible), anthropic:MODEL"),
     Variable("LLM_BASE_URL", "llm", "base_url", "its address"),

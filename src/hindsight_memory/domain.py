@@ -353,7 +353,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that may answer a query, how well, how surely, and why; ``sure`` when confidence reaches the gate."""
+    """A memory that may answer a query, how well, how surely, why; ``sure`` if the best confidence passes the gate."""
 
     memory: Memory
     score: float

@@ -50,7 +50,6 @@ from hindsight_memory.recall.pipeline import Finder
 from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Store, Tx, Where
 
-_WHOLE_QUERY = 200
 _LONGEST_ID = 200
 _LONGEST_REASON = 2_000
 _IMPORT_BATCH = 200
@@ -203,8 +202,7 @@ class Service:
         Raises ``NotFound`` when the bank has no such memory.
         """
         memory = await self.get(memory_id, scope)
-        hits = await self._parts.finder(replace(query, limit=_WHOLE_QUERY), scope)
-        found = next((hit for hit in hits if hit.memory.id == memory_id), None)
+        found = await self._parts.finder.explain(query, memory_id, scope)
         if found is not None:
             return found
         return Hit(memory, 0.0, 0.0, Why("No signal brought it, or the filters exclude it.", (), ()))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindsight_memory import AsyncHindsightMemory, InvalidInput
-from hindsight_memory.testing import StoppedClock
+from hindsight_memory.service import Service
+from hindsight_memory.settings import RecallSettings, Settings
+from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
 from hindsight_memory.text.tokens import count_tokens
+
+
+@pytest.fixture
+async def service(database: Path, clock: StoppedClock, embedder: HashEmbedder) -> AsyncIterator[Service]:
+    """With the gate open: these tests are about the block, and a stand-in's vectors make nothing sure."""
+    settings = Settings(database="", recall=RecallSettings(floor=0.0))
+    opened = await open_service(database, clock=clock, embedder=embedder, settings=settings)
+    yield opened
+    await opened.close()
+
 
 MARK = re.compile(r"<\s*/?\s*recalled-memory", re.IGNORECASE)
 

@@ -124,16 +124,14 @@ def test_each_factor_pulls_its_way(fields: dict[str, Any], raised: bool) -> None
 
 
 @given(sure=st.lists(st.floats(0, 1), max_size=8), floor=st.floats(0, 1))
-def test_the_gate_marks_what_is_not_sure_enough_and_drops_nothing(sure: list[float], floor: float) -> None:
+def test_the_gate_marks_a_search_that_is_not_sure_enough_and_drops_nothing(sure: list[float], floor: float) -> None:
     hits = [a_hit(str(place), confidence=each) for place, each in enumerate(sure)]
     marked = gate(hits, floor)
-    assert [hit.sure for hit in marked] == [each >= floor for each in sure]
+    assert [hit.sure for hit in marked] == [max(sure, default=0) >= floor] * len(sure)
     assert [replace(hit, sure=True) for hit in marked] == hits
 
 
-async def test_a_search_marks_what_is_below_the_floor_and_a_context_leaves_it_out(
-    database: Path, clock: StoppedClock
-) -> None:
+async def test_a_search_that_is_not_sure_says_so_and_its_context_is_empty(database: Path, clock: StoppedClock) -> None:
     for floor, sure in ((0.0, True), (1.0, False)):
         memory = AsyncHindsightMemory(clock=clock)
         settings = Settings(database="", recall=RecallSettings(floor=floor))

@@ -103,7 +103,7 @@ def test_without_an_embedder_nothing_is_said_of_meaning() -> None:
     pool = a_pool("tea", memories, {"words": {0: 1.0, 1: 0.2}})
     assert silent(pool, "vector", "feedback", "parts", "graph", "time")
     assert column(pool, "words") == same([1, 0.2, 0])
-    assert len(rank(pool)) == 3
+    assert len(rank(pool, 10)) == 3
 
 
 def test_a_memory_without_a_vector_is_measured_by_the_rest() -> None:
@@ -250,7 +250,7 @@ def test_what_only_a_part_brought_says_so_by_its_best_place() -> None:
     lists: dict[str, Numbers] = {
         "words": {0: 0.5}, "parts:words": {0: 0.9, 1: 0.8}, f"parts:{SPACE}": {2: 0.9, 1: 0.8},
     }  # fmt: skip
-    hits = rank(a_pool(["tea and dog", "tea", "dog"], memories, lists))
+    hits = rank(a_pool(["tea and dog", "tea", "dog"], memories, lists), 10)
     shares = {hit.memory.content: share for hit in hits for share in hit.why.shares if share.signal == "parts"}
     assert {content: share.rank for content, share in shares.items()} == {"tea": 1, "dog": 2, "x": 1}
 
@@ -300,16 +300,16 @@ def test_any_text_can_be_measured(text: str) -> None:
     for asked in (text, "When did Ann have tea, and how many?"):
         pool = a_pool([asked, text], memories, {"words": {0: 0.5}}, names={text.casefold()[:100]: 3, "ann": 1})
         assert not np.isinf(measured(pool)).any()
-        assert len(rank(pool)) == 3
+        assert len(rank(pool, 10)) == 3
 
 
 def test_one_candidate_and_none() -> None:
     for memory in (a_memory("tea"), a_turn("tea", 0)):
         pool = a_pool("tea", [memory], {"words": {0: 1.0}}, ([[1, 0]], {0: [1, 0]}))
-        (hit,) = rank(pool)
+        (hit,) = rank(pool, 10)
         assert hit.memory == memory
         assert silent(pool, "feedback"), "nothing is like itself"
-    assert rank(a_pool("tea", [])) == []
+    assert rank(a_pool("tea", []), 10) == []
 
 
 VECTOR = st.sampled_from([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.6, 0.8], [0.6, -0.8]])
@@ -349,7 +349,7 @@ def test_whatever_is_brought_is_measured_and_never_without_end(pool: Pool) -> No
     table = measured(pool)
     assert table.shape == (len(pool), len(MEASURES))
     assert not np.isinf(table).any()
-    assert {hit.memory.id for hit in rank(pool)} == {memory.id for memory in pool.memories}
+    assert {hit.memory.id for hit in rank(pool, 10)} == {memory.id for memory in pool.memories}
     assert silent(pool, *pool.plan.off)
 
 

@@ -35,10 +35,14 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """What a question brought: ids of the data, best first, each with its confidence where there is such a thing."""
+    """What a question brought: ids of the data, best first, each with its confidence where there is such a thing.
+
+    ``passed`` are those that the gate lets through.
+    """
 
     ids: tuple[str, ...]
     confidences: tuple[float, ...] = ()
+    passed: frozenset[str] = frozenset()
     millis: float
     embed_millis: float = 0.0
 
@@ -127,6 +131,13 @@ def _session_recall(k: int) -> Callable[[Asked], float | None]:
     return measured
 
 
+def _gated_recall(one: Asked) -> float | None:
+    if not one.question.evidence or not one.ranking.confidences:
+        return None
+    passed = [each for each in one.ranking.ids if each in one.ranking.passed]
+    return recall_at(passed, one.question.evidence, TOP)
+
+
 def _stale(one: Asked) -> float | None:
     stale = one.question.stale
     return stale_first(one.ranking.ids, one.question.evidence, stale) if stale else None
@@ -138,6 +149,7 @@ MEASURES: Final[Mapping[str, Callable[[Asked], float | None]]] = {
     "mrr": _rank,
     **{f"session_recall@{k}": _session_recall(k) for k in (5, 10)},
     "stale_first": _stale,
+    f"gated_recall@{TOP}": _gated_recall,
 }
 """Each measure of one question; ``None`` where it means nothing."""
 
@@ -204,10 +216,10 @@ def _abstention(own: Sequence[Asked]) -> dict[str, float]:
 
 
 def _foreign(own: Sequence[Asked], foreign: Sequence[Asked]) -> dict[str, float]:
-    """The same for questions of other groups, and the share of these that bring any result at all."""
+    """The same for questions of other groups, and the share of these of which anything passes the gate."""
     if not foreign:
         return {}
-    passed = fmean(bool(one.ranking.ids) for one in foreign)
+    passed = fmean(bool(one.ranking.passed) for one in foreign)
     return {**_auroc("foreign_auroc", own, foreign), "foreign_passed": unit("foreign_passed", passed)}
 
 

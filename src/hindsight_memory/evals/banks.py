@@ -185,14 +185,13 @@ class MemoryRanker:
         before, begun = self._embedding(), time.perf_counter()
         hits = await self.service.search(query, scope)
         seconds, embedding = time.perf_counter() - begun, self._embedding() - before
-        pairs = [
-            (each, hit.confidence)
-            for hit in hits
-            for each in stored_ids(hit.memory.source_ref, self.same.get(scope.bank, {}))
+        found = [
+            (each, hit) for hit in hits for each in stored_ids(hit.memory.source_ref, self.same.get(scope.bank, {}))
         ][:TOP]
         return Ranking(
-            ids=tuple(each for each, _ in pairs),
-            confidences=tuple(confidence for _, confidence in pairs),
+            ids=tuple(each for each, _ in found),
+            confidences=tuple(hit.confidence for _, hit in found),
+            passed=frozenset(each for each, hit in found if hit.sure),
             millis=1_000 * seconds,
             embed_millis=1_000 * embedding,
         )

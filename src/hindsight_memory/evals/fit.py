@@ -19,6 +19,7 @@ from hindsight_memory.evals.datasets import DataSet, Group, Question
 from hindsight_memory.evals.metrics import auroc
 from hindsight_memory.evals.recall import asked_in, filled, warmed
 from hindsight_memory.models.base import Embedder
+from hindsight_memory.recall.pool import Pool
 from hindsight_memory.recall.rank import STANDING, standing
 from hindsight_memory.recall.signals import MEASURES, SIGNALS, measured
 from hindsight_memory.recall.trees import Table, Trees, parse
@@ -28,8 +29,14 @@ _FOLDS: Final = 4
 _SEED: Final = 1
 _WORDS_ONLY: Final = 0.3
 """Share of the questions that are also learnt from as a memory without an embedder sees them."""
+_FRESH: Final = 0.1
+"""Share of the questions in which some candidates lack their vectors, as those do that were written a moment ago."""
 _BLINDED: Final = 0.15
 """Share of the questions in which one signal is blanked, so that the trees lean on none that may be missing."""
+_SMALL: Final = (1, 2, 3, 5, 8, 13, 20)
+"""Sizes of the pools that stand for small banks, which the sets have none of."""
+_SINGLE: Final = 0.7
+"""Share of those whose memories stand outside any session."""
 _STALE: Final = 3.0
 """How much more a question weighs in which something replaced could come first."""
 _SURE_OF: Final = 10
@@ -70,7 +77,8 @@ class Example:
     """One question as the ranking sees it: a row a candidate, and which of them are evidence.
 
     ``fold`` is which part is kept aside together with it, ``wanted`` how much evidence there is, found or not.
-    ``foreign`` questions are another group's, which nothing here answers; ``blind`` ones were asked without a model.
+    ``foreign`` questions are another group's, which nothing here answers; ``blind`` ones were asked without a model,
+    ``small`` ones of a few candidates only.
     """
 
     data: str
@@ -81,6 +89,7 @@ class Example:
     wanted: int
     foreign: bool = False
     blind: bool = False
+    small: bool = False
 
 
 async def fit(
@@ -103,7 +112,7 @@ async def fit(
     figures = _tried(examples, progress)
     rank = _text(_rank_trees(examples), tuple(MEASURES))
     keep("rank", rank)
-    keep("confidence", _text(_sure_trees(examples, parse(rank)), (*MEASURES, *STANDING)))
+    keep("confidence", _text(_sure_trees(examples, parse(rank)), STANDING))
     return figures
 
 
@@ -116,8 +125,8 @@ async def _collected(
             for data in sets:
                 pairs = _questions(data, sets, foreign=bool(models))
                 for number, (fold, group, question, foreign) in enumerate(pairs, 1):
-                    example = await _example(memory, data.name, group, question, foreign=foreign)
-                    found.append(replace(example, fold=fold, blind=not models))
+                    examples = await _examples(memory, data.name, group, question, foreign=foreign)
+                    found += [replace(each, fold=fold, blind=not models) for each in examples]
                     progress(f"{data.name}: measured", number, len(pairs))
     return found
 
@@ -143,21 +152,45 @@ def _questions(data: DataSet, sets: Sequence[DataSet], *, foreign: bool) -> list
     return found
 
 
-async def _example(memory: MemoryRanker, data: str, group: Group, question: Question, *, foreign: bool) -> Example:
+async def _examples(
+    memory: MemoryRanker, data: str, group: Group, question: Question, *, foreign: bool
+) -> list[Example]:
+    """A question as it is asked of its bank, and as it would be of a bank of a few memories."""
     memory.clock.set_to(group, question, foreign=foreign)
     scope = scope_of(data, group.id)
     pool = await memory.service.finder.pool(query_of(question, foreign=foreign), scope)
-    ids = [set(stored_ids(each.source_ref, memory.same.get(scope.bank, {}))) for each in pool.memories]
-    evidence, stale = (set(), set()) if foreign else (set(question.evidence), set(question.stale))
-    return Example(
-        data=data,
-        fold=0,
-        table=measured(pool) if len(pool) else np.zeros((0, len(MEASURES)), np.float32),
-        useful=np.array([bool(each & evidence) for each in ids], bool),
-        stale=np.array([bool(each & stale) for each in ids], bool),
-        wanted=len(evidence),
-        foreign=foreign,
-    )
+    same = memory.same.get(scope.bank, {})
+
+    def example(pool: Pool) -> Example:
+        ids = [set(stored_ids(each.source_ref, same)) for each in pool.memories]
+        evidence, stale = (set(), set()) if foreign else (set(question.evidence), set(question.stale))
+        return Example(
+            data=data,
+            fold=0,
+            table=measured(pool) if len(pool) else np.zeros((0, len(MEASURES)), np.float32),
+            useful=np.array([bool(each & evidence) for each in ids], bool),
+            stale=np.array([bool(each & stale) for each in ids], bool),
+            wanted=len(evidence),
+            foreign=foreign,
+        )
+
+    whole = example(pool)
+    few = _few(pool, whole.useful, Random(f"{data}/{question.id}/{foreign}"))  # noqa: S311  # a draw that repeats
+    return [whole, replace(example(few), small=True)]
+
+
+def _few(pool: Pool, useful: NDArray[np.bool_], chance: Random) -> Pool:
+    """Some candidates by themselves, half of the times one that is useful among them, mostly as single memories."""
+    rows = np.flatnonzero(~useful).tolist()
+    kept = chance.sample(rows, min(chance.choice(_SMALL), len(rows)))
+    if useful.any() and chance.random() < 0.5:
+        kept = [*kept[1:], int(chance.choice(np.flatnonzero(useful).tolist()))]
+    memories = [pool.memories[row] for row in sorted(kept)]
+    if chance.random() < _SINGLE:
+        memories = [replace(each, session_id=None, turn=None) for each in memories]
+    ids = {each.id for each in memories}
+    lists = {signal: [each for each in ranked if each.id in ids] for signal, ranked in pool.brought.lists.items()}
+    return Pool(pool.plan, replace(pool.brought, lists=lists), memories, pool.space, pool.vectors)
 
 
 def _tried(examples: Sequence[Example], progress: Progress) -> list[SetResult]:
@@ -167,8 +200,8 @@ def _tried(examples: Sequence[Example], progress: Progress) -> list[SetResult]:
     for fold in range(_FOLDS):
         seen = [each for each in examples if each.fold != fold]
         trees = parse(_text(_rank_trees(seen), tuple(MEASURES)))
-        sure = parse(_text(_sure_trees(seen, trees), (*MEASURES, *STANDING)))
-        for each in (one for one in examples if one.fold == fold and len(one.table)):
+        sure = parse(_text(_sure_trees(seen, trees), STANDING))
+        for each in (one for one in examples if one.fold == fold and len(one.table) and not one.small):
             totals = trees(each.table)
             order = np.argsort(-totals, kind="stable").tolist()
             name = f"{each.data} words only" if each.blind else each.data
@@ -204,16 +237,19 @@ def _figures(example: Example, order: Sequence[int]) -> dict[str, float]:
 def _rank_trees(examples: Sequence[Example]) -> Any:
     """Boosted trees that order each question's candidates by LambdaMART (Burges, 2010, MSR-TR-2010-82)."""
     chance = Random(_SEED)  # noqa: S311  # a draw that repeats
-    sizes = Counter(each.data for each in examples if not each.foreign and not each.blind)
+    sizes = Counter(each.data for each in examples if not each.foreign and not each.blind and not each.small)
     tables, labels, groups, weights = [], [], [], []
     for each in examples:
-        if each.foreign or not each.useful.any() or (each.blind and chance.random() > _WORDS_ONLY):
+        if each.foreign or not each.useful.any() or each.useful.all() or (each.blind and chance.random() > _WORDS_ONLY):
             continue
         table = each.table
         if not each.blind and chance.random() < _BLINDED:
-            table = _blinded(table, chance.choice(sorted(SIGNALS)))
+            table = _blinded(table, [chance.choice(sorted(SIGNALS))])
+        if not each.blind and chance.random() < _FRESH:
+            fresh = np.array([chance.random() < 0.2 for _ in table])
+            table = np.where(fresh[:, None], _blinded(table, ["vector", "feedback"]), table)
         # Small sets would drown, and large ones be drowned out, if every question or every set weighed the same.
-        weight = (0.5 if each.blind else 1.0) * 1_000 / sizes[each.data] ** 0.75
+        weight = (0.5 if each.blind or each.small else 1.0) * 1_000 / sizes[each.data] ** 0.75
         parts = [(table, each.useful, weight)]
         if each.stale.any():
             # What was replaced is few among many candidates: the evidence is held against it once more, alone.
@@ -227,8 +263,8 @@ def _rank_trees(examples: Sequence[Example]) -> Any:
     return _boosted(_RANK, _RANK_TREES, tables, labels, weights, groups)
 
 
-def _blinded(table: Table, signal: str) -> Table:
-    columns = [place for place, each in enumerate(MEASURES.values()) if each == signal]
+def _blinded(table: Table, signals: Sequence[str]) -> Table:
+    columns = [place for place, each in enumerate(MEASURES.values()) if each in signals]
     blind = table.copy()
     blind[:, columns] = np.nan
     return blind
@@ -236,7 +272,7 @@ def _blinded(table: Table, signal: str) -> Table:
 
 def _sure_trees(examples: Sequence[Example], trees: Trees) -> Any:
     """Boosted trees for the log-odds that a result is evidence, from own questions and from foreign ones."""
-    sizes = Counter((each.data, each.foreign) for each in examples if len(each.table))
+    sizes = Counter((each.data, each.foreign, each.small) for each in examples if len(each.table))
     tables, labels, weights = [], [], []
     for each in examples:
         if not len(each.table):
@@ -246,7 +282,7 @@ def _sure_trees(examples: Sequence[Example], trees: Trees) -> Any:
         top = order[:_SURE_OF]
         tables.append(standing(each.table, totals, order)[:_SURE_OF])
         labels.append(each.useful[top].astype(int))
-        weights.append(np.full(len(top), 1_000 / sizes[each.data, each.foreign] ** 0.75))
+        weights.append(np.full(len(top), 1_000 / sizes[each.data, each.foreign, each.small] ** 0.75))
     return _boosted(_SURE, _SURE_TREES, tables, labels, weights, None)
 
 

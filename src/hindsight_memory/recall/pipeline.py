@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from hindsight_memory.domain import Hit, Query, Scope
 from hindsight_memory.models.base import Reranker
@@ -15,6 +16,9 @@ from hindsight_memory.recall.rank import apart, gate, rank, reranked, weigh
 from hindsight_memory.recall.retrievers import RETRIEVERS, Brought, agreed, by_graph, together
 from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Store
+
+_SPARE: Final = 10
+"""Candidates beyond the results asked for that factors, and repeats that step back, may bring among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,18 @@ class Finder:
     async def __call__(self, query: Query, scope: Scope) -> list[Hit]:
         """The memories that answer a query, best first, each with its reasons."""
         pool = await self.pool(query, scope)
-        hits = rank(pool)  # every signal measured, and added up as the fitted trees say
+        hits = rank(pool, query.limit + _SPARE)  # every signal measured, and added up as the fitted trees say
         hits = await reranked(hits, pool.plan.text, self.reranker, self.settings.rerank)
         hits = weigh(hits, pool.plan.now, self.settings.retention)  # recency × importance × trust × use
         hits = apart(hits, query.limit)  # what says the same again comes last
         return gate(hits, self.settings.recall.floor)
+
+    async def explain(self, query: Query, memory_id: str, scope: Scope) -> Hit | None:
+        """How one memory fares among the candidates, before a reranker; ``None`` where it is none of them."""
+        pool = await self.pool(query, scope)
+        hits = weigh(rank(pool, len(pool)), pool.plan.now, self.settings.retention)
+        hits = gate(hits, self.settings.recall.floor)
+        return next((hit for hit in hits if hit.memory.id == memory_id), None)
 
     async def pool(self, query: Query, scope: Scope) -> Pool:
         """The candidates for a query, with all that is measured of them."""

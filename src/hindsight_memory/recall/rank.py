@@ -24,8 +24,6 @@ from hindsight_memory.strength import idle_days, retention
 _REREAD: Final = 20
 """Candidates that a reranker reads: it takes tens of milliseconds for each on a plain processor."""
 _UNITS: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
-_SPARE: Final = 10
-"""Candidates beyond the results asked for that factors, and repeats that step back, may bring among them."""
 _SAME: Final = 0.9
 """Share of words two texts have in common from which they say the same."""
 _FLOOR: Final = 12.0
@@ -37,15 +35,15 @@ _OWED: Final = (*SIGNALS, "question")
 _BY_SIGNAL: Final = np.array([[float(each == signal) for each in _OWED] for signal in MEASURES.values()])
 
 
-def rank(pool: Pool) -> list[Hit]:
-    """The candidates by the sum of what the trees give them, best first, equal ones by id."""
+def rank(pool: Pool, most: int) -> list[Hit]:
+    """The first ``most`` candidates by the sum of what the trees give them, best first, equal ones by id."""
     if not len(pool):
         return []
     table = measured(pool)
     trees = shipped("rank")
     totals = trees(table)
     order = sorted(range(len(pool)), key=lambda row: (-totals[row], pool.memories[row].id))
-    shown = order[: max(pool.plan.limit + _SPARE, _REREAD)]
+    shown = order[:most]
     sure = 1 / (1 + np.exp(-shipped("confidence")(standing(table, totals, order)[: len(shown)])))
     amounts = trees.shares(table[shown]) @ _BY_SIGNAL
     amounts[:, -1] += trees.base + _FLOOR
@@ -57,18 +55,25 @@ def rank(pool: Pool) -> list[Hit]:
 
 
 def standing(table: Table, totals: Column, order: Sequence[int]) -> Table:
-    """The measures of candidates in their order, with how they stand: what confidence is read from.
+    """What confidence is read from, for candidates in their order: the columns ``STANDING``.
 
-    The last columns are ``STANDING``: place, total, and what it is behind the first and ahead of the next.
+    Only what means the same in a bank of three notes and in one of ten thousand turns: how much of the question a
+    candidate holds, how near it is, how far the best stands out; then its place, and what it is behind the first and
+    ahead of the next. How long or how recent a text is says which is the better one, and not whether any is right.
     """
     ranked = totals[list(order)]
     after = np.append(ranked[1:], ranked[-1:])
-    stands = (np.arange(1, len(order) + 1), ranked, ranked - ranked[0], ranked - after)
-    return np.hstack([table[list(order)], np.stack(stands, axis=1)]).astype(np.float32)
+    stands = (np.arange(1, len(order) + 1), ranked - ranked[0], ranked - after)
+    return np.hstack([table[np.ix_(order, _LOOKED_AT)], np.stack(stands, axis=1)]).astype(np.float32)
 
 
-STANDING: Final = ("place", "total", "behind", "ahead")
-"""The columns that ``standing`` adds."""
+_EVIDENT: Final = (
+    "words", "words_own", "words_gap", "said", "named", "numbers", "vector", "vector_gap", "inside", "outside",
+    "best_words", "best_vector", "lead_vector", "asked_chinese",
+)  # fmt: skip
+_LOOKED_AT: Final = [list(MEASURES).index(name) for name in _EVIDENT]
+STANDING: Final = (*_EVIDENT, "place", "behind", "ahead")
+"""The columns of ``standing``."""
 
 
 async def reranked(
@@ -104,8 +109,9 @@ def weigh(hits: Sequence[Hit], now: datetime, settings: RetentionSettings) -> li
 
 
 def gate(hits: Sequence[Hit], floor: float) -> list[Hit]:
-    """The hits, those marked as unsure whose confidence is below the floor."""
-    return [replace(hit, sure=hit.confidence >= floor) for hit in hits]
+    """The hits, all of them sure where the best confidence reaches the floor, and none otherwise."""
+    sure = any(hit.confidence >= floor for hit in hits)
+    return [replace(hit, sure=sure) for hit in hits]
 
 
 def apart(hits: Sequence[Hit], limit: int) -> list[Hit]:

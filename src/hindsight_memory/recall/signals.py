@@ -42,12 +42,13 @@ _WHEN: Final = re.compile(
 _SAYS_WHEN: Final = frozenset(
     re.findall(
         r"\w+",
-        "yesterday today tonight tomorrow last next ago week weeks weekend month months year years monday tuesday"
-        " wednesday thursday friday saturday sunday january february march april may june july august september"
-        " october november december 年 月 日 周 昨 今 明 前 后",
+        "yesterday today tonight tomorrow last next ago week weekend month year monday tuesday wednesday thursday"
+        " friday saturday sunday january february march april may june july august september october november december",
     )
 )
-_UNITS: Final = re.compile("[a-z]+|[0-9]{4}|[年月日周昨今明前后]")
+_UNITS: Final = re.compile(
+    "[a-z]+|[0-9]+|[昨今明前后去][天年日]|[上下本这][周月]|周[一二三四五六日末]|[一二三四五六七八九十][月日号]"
+)
 _HOW_MANY: Final = re.compile(r"\bhow (?:many|much|often)\b|多少|几[个次岁只件家本]", re.IGNORECASE)
 _NOW: Final = re.compile(
     r"\b(?:now|current(?:ly)?|these days|latest|at the moment|still|today)\b"
@@ -120,6 +121,8 @@ def _surroundings(pool: Pool, basic: Measures) -> Measures:
 
 def _of_session(pool: Pool, column: Column) -> tuple[Column, Column]:
     """The best value among a candidate's session, and the mean of the best three (missing ones count as the least)."""
+    if not np.isfinite(column).any():
+        return column, column
     known = np.nan_to_num(column, nan=_least(column))
     order = np.lexsort((-known, pool.sessions))
     sessions = pool.sessions[order]
@@ -247,8 +250,11 @@ def _form(pool: Pool, _: Measures) -> Measures:
 
 
 def _says_when(text: str) -> bool:
-    units = _UNITS.findall(text)
-    return not _SAYS_WHEN.isdisjoint(units) or any(unit.isdecimal() for unit in units)
+    """Whether a text has a word, or a number like a year, that tells when."""
+    return any(
+        len(unit) == 4 if unit.isdecimal() else not unit.isascii() or unit.removesuffix("s") in _SAYS_WHEN
+        for unit in _UNITS.findall(text)
+    )
 
 
 def _asked(pool: Pool, basic: Measures) -> Measures:
