@@ -104,8 +104,8 @@ class RecallSettings:
     floor: float = 0.1
     """The gate: where the best confidence is below it, a search says that it is not sure and a context is empty.
 
-    At 0.1, 85 to 100 % of the questions of the five evaluation sets pass, and 0 to 77 % of those put to a bank that
-    cannot answer them (LoCoMo 96 against 4, RealMem 85 against 30, MemoryBank 100 against 77).
+    At 0.1, 93 % of LoCoMo's own questions pass and 4 % of those put to a conversation that cannot answer them; RealMem,
+    whose people plan alike, 82 against 47.
     """
     off: frozenset[str] = frozenset()
     """Signals that take no part: what an ablation switches off."""

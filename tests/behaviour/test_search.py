@@ -188,7 +188,8 @@ async def test_every_score_is_explained(memory: AsyncHindsightMemory, clock: Sto
     for hit in hits:
         accounted(hit)
         again = await memory.explain(query, hit.memory.id)
-        assert again == hit
+        # What being found adds, some seconds behind, may come between the two.
+        assert (again.confidence, again.why.shares) == (hit.confidence, hit.why.shares)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     clock.advance(days=1)
 

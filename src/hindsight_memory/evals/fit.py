@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hindsight_memory.errors import InvalidInput
 from hindsight_memory.evals.asking import Progress, SetResult
 from hindsight_memory.evals.banks import Kept, MemoryRanker, Same, query_of, scope_of, stored_ids, unworn
 from hindsight_memory.evals.datasets import DataSet, Group, Question
@@ -260,6 +261,9 @@ def _rank_trees(examples: Sequence[Example]) -> Any:
             labels.append(useful.astype(int))
             groups.append(len(part))
             weights.append(np.full(len(part), heavy))
+    if not tables:
+        hint = "Give labelled questions of several groups, with memories that do not answer them too."
+        raise InvalidInput("There are too few questions to learn from.", hint=hint, field="data")
     return _boosted(_RANK, _RANK_TREES, tables, labels, weights, groups)
 
 
