@@ -130,7 +130,7 @@ class RetentionSettings:
     )
     recency_span: float = 0.1
     importance_span: float = 0.2
-    trust_span: float = 0.3
+    trust_span: float = 0.15
     use_span: float = 0.05
 
 
