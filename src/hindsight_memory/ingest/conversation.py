@@ -13,7 +13,7 @@ from hindsight_memory.errors import InvalidInput
 from hindsight_memory.ingest.enrich import cleaned, content_hash, marks_of, remember
 from hindsight_memory.ingest.pipeline import written
 from hindsight_memory.settings import WriteSettings
-from hindsight_memory.store.base import Store, Tx
+from hindsight_memory.store.base import Marks, Store, Tx
 from hindsight_memory.text.signals import is_small_talk
 
 _SOURCES: Final = {Role.USER: Source.USER, Role.ASSISTANT: Source.AGENT, Role.TOOL: Source.TOOL}
@@ -38,11 +38,13 @@ class ConversationWriter:
         if scope.session_id is None:
             raise InvalidInput("A conversation needs a session.", hint="Give session_id.", field="session_id")
         turns = self._turns(messages, scope)
+        marks = [marks_of(turn) if turn else Marks() for turn in turns]  # before the transaction: others wait for it
         async with self.store.transaction(scope) as tx:
             placed = await _place(turns, scope.session_id, tx)
-            receipts = [_NOT_STORED if turn is None else await _append(turn, tx) for turn in placed]
-            pairs = zip(placed, receipts, strict=True)
-            await tx.record([written(turn, receipt, actor) for turn, receipt in pairs if turn and receipt.created])
+            pairs = zip(placed, marks, strict=True)
+            receipts = [await _append(turn, found_by, tx) if turn else _NOT_STORED for turn, found_by in pairs]
+            told = zip(placed, receipts, strict=True)
+            await tx.record([written(turn, receipt, actor) for turn, receipt in told if turn and receipt.created])
         return receipts
 
     def _turns(self, messages: Sequence[Message], scope: Scope) -> list[Memory | None]:
@@ -107,11 +109,11 @@ def _said(turn: Memory) -> tuple[str | None, Source, str]:
     return turn.speaker, turn.source, turn.content
 
 
-async def _append(turn: Memory, tx: Tx) -> Receipt:
+async def _append(turn: Memory, marks: Marks, tx: Tx) -> Receipt:
     known = await tx.known(turn.content_hash)
     if known is not None:
         return Receipt(id=known.id, action=Action.DUPLICATE, created=False, version=known.version)
     assert turn.session_id is not None
     placed = replace(turn, turn=await tx.next_turn(turn.session_id, 1))
-    await tx.add(placed, marks_of(placed))
+    await tx.add(placed, marks)
     return Receipt(id=placed.id, action=Action.ADDED, created=True)

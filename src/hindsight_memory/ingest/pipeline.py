@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from hindsight_memory.domain import Draft, Event, Memory, Receipt, Scope, new_id
-from hindsight_memory.ingest.enrich import remember
+from hindsight_memory.ingest.enrich import marks_of, remember
 from hindsight_memory.ingest.relate import asked_of, relate
 from hindsight_memory.ingest.resolve import settle, stand
 from hindsight_memory.settings import WriteSettings
@@ -26,12 +26,14 @@ class Writer:
         """Store drafts, all in one transaction or none; the receipts come in their order."""
         memories = [remember(draft, scope, self.clock(), self.settings) for draft in drafts]
         asked = [asked_of(draft) for draft in drafts]
+        marks = [marks_of(memory) for memory in memories]  # before the transaction: while it lasts, others wait
         async with self.store.transaction(scope) as tx:  # read, decide, write: one transaction
-            receipts = [await settle(memory, await stand(memory, tx), tx) for memory in memories]
+            pairs = zip(memories, marks, strict=True)
+            receipts = [await settle(memory, found_by, await stand(memory, tx), tx) for memory, found_by in pairs]
             stored = list(zip(memories, receipts, asked, strict=True))
             edges = [await relate(wanted, memory, receipt, tx) for memory, receipt, wanted in stored]
-            pairs = zip(memories, receipts, edges, strict=True)
-            await tx.record([written(memory, receipt, actor, told) for memory, receipt, told in pairs])
+            told = zip(memories, receipts, edges, strict=True)
+            await tx.record([written(memory, receipt, actor, new) for memory, receipt, new in told])
         return receipts
 
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Final
 
 from hindsight_memory.domain import Action, Memory, Receipt, Relation, RelationType, Status, Tier
-from hindsight_memory.ingest.enrich import marks_of, owner_of
-from hindsight_memory.store.base import Reader, Tx, Where
+from hindsight_memory.ingest.enrich import owner_of
+from hindsight_memory.store.base import Marks, Reader, Tx, Where
 
 _MOST_VALUES: Final = 1_000
 
@@ -45,31 +45,31 @@ async def stand(memory: Memory, reader: Reader) -> Verdict:
     return Verdict(Standing.NEWER if memory.occurred_at >= old.occurred_at else Standing.OLDER, old)
 
 
-async def settle(memory: Memory, verdict: Verdict, tx: Tx) -> Receipt:
-    """Store the memory as its verdict asks."""
+async def settle(memory: Memory, marks: Marks, verdict: Verdict, tx: Tx) -> Receipt:
+    """Store the memory, and what it is found by, as its verdict asks."""
     match verdict:
         case Verdict(Standing.SAME, Memory() as old):
             return Receipt(id=old.id, action=Action.DUPLICATE, created=False, version=old.version)
         case Verdict(Standing.NEWER, Memory() as old):
-            return await _supersede(memory, old, tx)
+            return await _supersede(memory, marks, old, tx)
         case Verdict(Standing.OLDER, Memory() as old):
-            return await _store_as_past(memory, old, tx)
+            return await _store_as_past(memory, marks, old, tx)
         case Verdict(Standing.CONTRADICTS, Memory() as old):
-            return await _store_beside(memory, old, tx)
+            return await _store_beside(memory, marks, old, tx)
         case _:
-            await tx.add(memory, marks_of(memory))
+            await tx.add(memory, marks)
             return Receipt(id=memory.id, action=Action.ADDED, created=True)
 
 
-async def _supersede(memory: Memory, old: Memory, tx: Tx) -> Receipt:
+async def _supersede(memory: Memory, marks: Marks, old: Memory, tx: Tx) -> Receipt:
     new = replace(memory, version=old.version + 1)
     await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=_began(new))
-    await tx.add(new, marks_of(new))
+    await tx.add(new, marks)
     await tx.relate(_edge(RelationType.SUPERSEDES, new, old))
     return Receipt(id=new.id, action=Action.SUPERSEDES, created=True, version=new.version, related=(old.id,))
 
 
-async def _store_as_past(memory: Memory, newer: Memory, tx: Tx) -> Receipt:
+async def _store_as_past(memory: Memory, marks: Marks, newer: Memory, tx: Tx) -> Receipt:
     # Among earlier values it ends where the next one begins, and the one before it ends where it begins itself.
     began, values = _began(memory), await _past_values(memory, tx)
     ended = min((each for each in map(_began, (*values, newer)) if each > began), default=_began(newer))
@@ -77,7 +77,7 @@ async def _store_as_past(memory: Memory, newer: Memory, tx: Tx) -> Receipt:
     for old in cut:
         await tx.change(old, valid_until=began)
     past = replace(memory, status=Status.SUPERSEDED, superseded_by=newer.id, valid_until=ended)
-    await tx.add(past, marks_of(past))
+    await tx.add(past, marks)
     await tx.relate(_edge(RelationType.SUPERSEDES, newer, past))
     related = (newer.id, *(old.id for old in cut))
     return Receipt(id=past.id, action=Action.ADDED, created=True, related=related)
@@ -100,8 +100,8 @@ def _began(memory: Memory) -> datetime:
     return memory.valid_from or memory.occurred_at
 
 
-async def _store_beside(memory: Memory, old: Memory, tx: Tx) -> Receipt:
-    await tx.add(memory, marks_of(memory))
+async def _store_beside(memory: Memory, marks: Marks, old: Memory, tx: Tx) -> Receipt:
+    await tx.add(memory, marks)
     await tx.relate(_edge(RelationType.CONTRADICTS, memory, old))
     return Receipt(id=memory.id, action=Action.CONTRADICTS, created=True, related=(old.id,))
 
