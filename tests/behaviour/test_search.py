@@ -231,7 +231,7 @@ async def test_a_search_makes_nothing(memory: AsyncHindsightMemory, service: Ser
 
 async def test_explain_tells_of_a_memory_that_was_not_found(memory: AsyncHindsightMemory) -> None:
     receipt = await memory.write("nothing in common")
-    hit = await memory.explain("xylophone", receipt.id)
+    hit = await memory.explain("xylophone", receipt.id, kinds=["procedural"])
     assert (hit.score, hit.confidence, hit.memory.id) == (0.0, 0.0, receipt.id)
     assert hit.why.sentence
     with pytest.raises(NotFound):
