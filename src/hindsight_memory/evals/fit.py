@@ -203,10 +203,9 @@ def _tried(examples: Sequence[Example], progress: Progress) -> list[SetResult]:
         trees = parse(_text(_rank_trees(seen), tuple(MEASURES)))
         sure = parse(_text(_sure_trees(seen, trees), STANDING))
         for each in (one for one in examples if one.fold == fold and len(one.table) and not one.small):
-            totals = trees(each.table)
-            order = np.argsort(-totals, kind="stable").tolist()
+            order, stands = _stood(each.table, trees)
             name = f"{each.data} words only" if each.blind else each.data
-            top = float(sure(standing(each.table, totals, order)[:1])[0])
+            top = float(sure(stands[:1])[0])
             tops[name][each.foreign].append(top)
             if not each.foreign:
                 for metric, value in _figures(each, order).items():
@@ -281,13 +280,19 @@ def _sure_trees(examples: Sequence[Example], trees: Trees) -> Any:
     for each in examples:
         if not len(each.table):
             continue
-        totals = trees(each.table)
-        order = np.argsort(-totals, kind="stable").tolist()
+        order, stands = _stood(each.table, trees)
         top = order[:_SURE_OF]
-        tables.append(standing(each.table, totals, order)[:_SURE_OF])
+        tables.append(stands[:_SURE_OF])
         labels.append(each.useful[top].astype(int))
         weights.append(np.full(len(top), 1_000 / sizes[each.data, each.foreign, each.small] ** 0.75))
     return _boosted(_SURE, _SURE_TREES, tables, labels, weights, None)
+
+
+def _stood(table: Table, trees: Trees) -> tuple[list[int], Table]:
+    """Rows in the order of the ranking, and how each stands in it."""
+    totals = trees(table)
+    order = np.argsort(-totals, kind="stable").tolist()
+    return order, standing(table, totals, order)
 
 
 def _boosted(

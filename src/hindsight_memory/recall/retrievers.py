@@ -90,11 +90,12 @@ def agreed(brought: Brought) -> list[Scored]:
     for signal, ranked in brought.lists.items():
         weight = 0.5 if signal in _WEAK or signal.startswith("parts:") else 1.0
         for rank, scored in enumerate(ranked, start=1):
-            scores[scored.id] = scores.get(scored.id, 0.0) + weight / (_RRF_K + rank)
+            scores[scored.id] = scores.get(scored.id, 0.0) + weight / (RRF_K + rank)
     return [Scored(each, score) for each, score in sorted(scores.items(), key=lambda one: (-one[1], one[0]))]
 
 
-_RRF_K: Final = 15
+RRF_K: Final = 15
+"""What is added to a rank before it is inverted: the larger, the less the first places count."""
 _WEAK: Final = frozenset({"time", "graph"})
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_memory.recall.pool import Column, Pool
+from hindsight_memory.recall.retrievers import RRF_K
 from hindsight_memory.recall.trees import Table
 from hindsight_memory.text.names import fold_name
 
@@ -30,7 +31,6 @@ SIGNALS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The signals by name, each with what it looks at; any of them can be switched off."""
 
-_FUSED: Final = 15.0
 _TOP: Final = 20
 _OF_SESSION: Final = 3
 _SAME_TIME: Final = 60.0
@@ -73,6 +73,8 @@ Measures = dict[str, Column]
 def measured(pool: Pool) -> Table:
     """The table of ``MEASURES`` for a pool's candidates; a signal that is off, or has nothing to say, is NaN."""
     basic = _words(pool) | _vector(pool)
+    ranks = [basic[name] for name in ("words_rank", "vector_rank") if name in basic]
+    basic["agreed"] = np.nansum([_fused(each) for each in ranks], axis=0)
     found = dict(basic)
     for signal, measure in _MEASURE.items():
         if signal not in pool.plan.off:
@@ -123,7 +125,7 @@ def _of_session(pool: Pool, column: Column) -> tuple[Column, Column]:
     """The best value among a candidate's session, and the mean of the best three (missing ones count as the least)."""
     if not np.isfinite(column).any():
         return column, column
-    known = np.nan_to_num(column, nan=_least(column))
+    known = np.nan_to_num(column, nan=np.nanmin(column))
     order = np.lexsort((-known, pool.sessions))
     sessions = pool.sessions[order]
     counts = np.bincount(pool.sessions)
@@ -162,7 +164,7 @@ def _time(pool: Pool, _: Measures) -> Measures:
 def _recency(pool: Pool, basic: Measures) -> Measures:
     days = np.maximum(pool.plan.moment.timestamp() - pool.happened, 0.0) / 86_400
     found: Measures = {f"recent{span}": np.exp(-days / span) for span in (3, 14, 60)}
-    top = _first(pool, basic)
+    top = _first(basic)
     newer = pool.happened[top][None, :] - pool.happened[:, None] > _SAME_TIME
     found["newer"] = newer.mean(axis=1)
     # Whether something newer answers as well: of what changed, the last word counts.
@@ -202,7 +204,7 @@ def _graph(pool: Pool, _: Measures) -> Measures:
 
 
 def _feedback(pool: Pool, basic: Measures) -> Measures:
-    top = _first(pool, basic)
+    top = _first(basic)
     if not pool.vectors or not len(top):
         return {}
     like = pool.matrix @ pool.matrix[top].T
@@ -233,11 +235,8 @@ def _parts(pool: Pool, _: Measures) -> Measures:
 
 def _form(pool: Pool, _: Measures) -> Measures:
     texts = pool.texts
-    han = [len(_HAN.findall(text[:200])) > len(text[:200]) / 4 for text in texts]
     found = {
-        "length": np.array(
-            [np.log1p(len(text) * (3 if chinese else 1)) for text, chinese in zip(texts, han, strict=True)]
-        ),
+        "length": np.array([np.log1p(len(text) * (3 if _is_chinese(text) else 1)) for text in texts]),
         "asks": np.array([float(text.rstrip().endswith(("?", "？"))) for text in texts]),
         "says_change": np.array([float(bool(_CHANGES.search(text))) for text in texts]),
         "opens": np.array([float(memory.turn == 0) for memory in pool.memories]),
@@ -247,6 +246,12 @@ def _form(pool: Pool, _: Measures) -> Measures:
     if _HOW_MANY.search(pool.plan.text):
         found["says_number"] = np.array([float(bool(_NUMBER.search(text))) for text in texts])
     return found
+
+
+def _is_chinese(text: str) -> bool:
+    """Whether more than a quarter of how a text begins is Chinese: a character of it says what three letters do."""
+    begins = text[:200]
+    return len(_HAN.findall(begins)) > len(begins) / 4
 
 
 def _says_when(text: str) -> bool:
@@ -262,7 +267,7 @@ def _asked(pool: Pool, basic: Measures) -> Measures:
     text = pool.plan.text
     values = {
         "asked_words": float(np.log1p(len(pool.plan.asks[0].words))),
-        "asked_chinese": float(len(_HAN.findall(text[:200])) > len(text[:200]) / 4),
+        "asked_chinese": float(_is_chinese(text)),
         "asked_now": float(bool(_NOW.search(text))),
         "asked_past": float(bool(_PAST.search(text))),
         "asked_when": float(bool(_WHEN.search(text))),
@@ -271,19 +276,16 @@ def _asked(pool: Pool, basic: Measures) -> Measures:
         "best_vector": _most(basic.get("vector", pool.blank())),
         "lead_vector": _lead(basic.get("vector", pool.blank())),
     }
-    both = np.nan_to_num(_fused(basic["words_rank"])) + np.nan_to_num(_fused(basic.get("vector_rank", pool.blank())))
-    return {name: np.full(len(pool), value) for name, value in values.items()} | {"agreed": both}
+    return {name: np.full(len(pool), value) for name, value in values.items()}
 
 
-def _first(pool: Pool, basic: Measures) -> NDArray[np.int64]:
+def _first(basic: Measures) -> NDArray[np.int64]:
     """Rows of the best candidates by words and meaning together, best first."""
-    ranks = [column for column in (basic["words_rank"], basic.get("vector_rank")) if column is not None]
-    fused = np.nansum([_fused(each) for each in ranks], axis=0)
-    return np.argsort(-fused, kind="stable")[: min(_TOP, len(pool))]
+    return np.argsort(-basic["agreed"], kind="stable")[:_TOP]
 
 
 def _fused(ranks: Column) -> Column:
-    return _FUSED / (_FUSED + ranks)
+    return RRF_K / (RRF_K + ranks)
 
 
 def _rank(scores: Column) -> Column:
@@ -297,10 +299,6 @@ def _rank(scores: Column) -> Column:
 
 def _most(column: Column) -> float:
     return float(np.nanmax(column)) if np.isfinite(column).any() else np.nan
-
-
-def _least(column: Column) -> float:
-    return float(np.nanmin(column)) if np.isfinite(column).any() else 0.0
 
 
 def _lead(column: Column) -> float:
