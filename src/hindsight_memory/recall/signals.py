@@ -62,8 +62,9 @@ _PAST: Final = re.compile(
 )
 _CHANGES: Final = re.compile(
     r"no longer|any ?more|instead|switched|changed|moved (?:on|to)|stopped|gave up|finally|decided|replaced"
-    r"|not going to|不再|不.{0,4}了|改[为成用策主]|换[成了]|放弃|最终|决定|取消|已经|升[到为级]|涨到|搬[到了]"
+    r"|not going to"
 )
+_CHANGES_ZH: Final = re.compile(r"不再|不.{0,4}了|改[为成用策主]|换[成了]|放弃|最终|决定|取消|已经|升[到为级]|涨到|搬[到了]")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "用户", "助手"})
 
@@ -89,8 +90,9 @@ def deviations(pool: Pool, space: str) -> Column:
     """Cosine to the question in one space, in deviations above that space's background."""
     cosine = pool.scores(f"vector:{space}", absent=np.nan)
     if space == pool.space and pool.vectors:
+        # Products row by row, as in the store: the threads of a product of matrices would slow the next embedding down.
         # What was not among the nearest has a cosine too; of a long text its best part counts, where that was found.
-        cosine = np.fmax(cosine, pool.matrix @ pool.brought.vectors[space][0])
+        cosine = np.fmax(cosine, np.vecdot(pool.matrix, pool.brought.vectors[space][0]))
     background = next((each.calibration for each in pool.plan.embedders if each.space == space), {})
     return (cosine - background.get("mean", 0.0)) / (background.get("deviation") or 1.0)
 
@@ -207,7 +209,7 @@ def _feedback(pool: Pool, basic: Measures) -> Measures:
     top = _first(basic)
     if not pool.vectors or not len(top):
         return {}
-    like = pool.matrix @ pool.matrix[top].T
+    like = np.vecdot(pool.matrix[:, None], pool.matrix[top])
     like[top, np.arange(len(top))] = np.nan  # no memory is like itself
     if not np.isfinite(like).any():
         return {}
@@ -228,7 +230,7 @@ def _parts(pool: Pool, _: Measures) -> Measures:
     found = {"part_words": pool.scores("parts:words"), "part_words_rank": _rank(pool.scores("parts:words"))}
     if pool.space is not None and pool.vectors:
         asked = np.array(pool.brought.vectors[pool.space][1:])
-        cosine = (pool.matrix @ asked.T).max(axis=1)
+        cosine = np.vecdot(pool.matrix[:, None], asked).max(axis=1)
         found |= {"part_vector_gap": cosine - _most(cosine), "part_vector_rank": _rank(cosine)}
     return found
 
@@ -238,7 +240,7 @@ def _form(pool: Pool, _: Measures) -> Measures:
     found = {
         "length": np.array([np.log1p(len(text) * (3 if _is_chinese(text) else 1)) for text in texts]),
         "asks": np.array([float(text.rstrip().endswith(("?", "？"))) for text in texts]),
-        "says_change": np.array([float(bool(_CHANGES.search(text))) for text in texts]),
+        "says_change": np.array([float(_says_change(text)) for text in texts]),
         "opens": np.array([float(memory.turn == 0) for memory in pool.memories]),
     }
     if _WHEN.search(pool.plan.text):
@@ -251,7 +253,11 @@ def _form(pool: Pool, _: Measures) -> Measures:
 def _is_chinese(text: str) -> bool:
     """Whether more than a quarter of how a text begins is Chinese: a character of it says what three letters do."""
     begins = text[:200]
-    return len(_HAN.findall(begins)) > len(begins) / 4
+    return not begins.isascii() and len(_HAN.findall(begins)) > len(begins) / 4
+
+
+def _says_change(text: str) -> bool:
+    return bool(_CHANGES.search(text) or (not text.isascii() and _CHANGES_ZH.search(text)))
 
 
 def _says_when(text: str) -> bool:

@@ -59,7 +59,8 @@ class Matrix:
 
     def ranked(self, query: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
         """The nearest rows with their cosine, best first; a row counts by its best part."""
-        scores = self._data[: self._size] @ query
+        # Not the product of matrices: its threads go on spinning after each call, and take the cores from the embedder.
+        scores = np.vecdot(self._data[: self._size], query)
         if self._dead:
             alive = np.zeros(self._size, bool)
             alive[[line for lines in self._lines.values() for line in lines]] = True
