@@ -64,7 +64,9 @@ _CHANGES: Final = re.compile(
     r"no longer|any ?more|instead|switched|changed|moved (?:on|to)|stopped|gave up|finally|decided|replaced"
     r"|not going to"
 )
-_CHANGES_ZH: Final = re.compile(r"不再|不.{0,4}了|改[为成用策主]|换[成了]|放弃|最终|决定|取消|已经|升[到为级]|涨到|搬[到了]")
+_CHANGES_ZH: Final = re.compile(
+    r"不再|不.{0,4}了|改[为成用策主]|换[成了]|放弃|最终|决定|取消|已经|升[到为级]|涨到|搬[到了]"
+)
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _ROLES: Final = frozenset({"user", "assistant", "system", "tool", "用户", "助手"})
 

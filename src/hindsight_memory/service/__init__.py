@@ -1,0 +1,68 @@
+"""The verbs: the only thing adapters call."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections import defaultdict
+from contextlib import suppress
+
+from hindsight_memory.domain import Scope
+from hindsight_memory.errors import HindsightMemoryError
+from hindsight_memory.guard.access import Principal
+from hindsight_memory.recall.pipeline import Finder
+from hindsight_memory.service.base import Parts
+from hindsight_memory.service.changing import Changing
+from hindsight_memory.service.reading import Reading
+from hindsight_memory.service.writing import Writing
+
+__all__ = ["Parts", "Service"]
+
+
+class Service(Writing, Reading, Changing):
+    """Memory of many banks, as one caller sees it: every verb asks whether the caller may."""
+
+    @property
+    def finder(self) -> Finder:
+        """The read path itself: what fits its weights measures it before it ranks."""
+        return self._parts.finder
+
+    def acting_as(self, principal: Principal) -> Service:
+        """The same service for another caller."""
+        other = copy.copy(self)
+        other.principal = principal
+        return other
+
+    async def start(self) -> None:
+        """Begin the work behind the verbs: vectors for what lacks them, access counts."""
+        await self._parts.indexer.start()
+        self._parts.working += [asyncio.create_task(self._parts.indexer.run()), asyncio.create_task(self._count())]
+
+    async def close(self) -> None:
+        """Finish what this process wrote, within bounds, and let go of everything."""
+        self._parts.indexer.stop()
+        try:
+            if self._parts.working:
+                await asyncio.wait(self._parts.working[:1], timeout=self.settings.write.drain_s)
+            for task in self._parts.working:
+                task.cancel()
+            await asyncio.gather(*self._parts.working, return_exceptions=True)
+            with suppress(HindsightMemoryError):  # access counts are not worth an error at the end
+                await self._flush()
+        finally:
+            for model in (*self._parts.embedders, self._parts.reranker, self._parts.llm):
+                if model is not None:
+                    await model.close()
+            await self._parts.store.close()
+
+    async def _count(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.write.poll_s)
+            with suppress(HindsightMemoryError):  # a few counts lost to a busy disk; the next ones are kept
+                await self._flush()
+
+    async def _flush(self) -> None:
+        touched, self._parts.touched = self._parts.touched, defaultdict(set)
+        for bank, ids in touched.items():
+            async with self._parts.store.transaction(Scope.of_bank(bank)) as tx:
+                await tx.touch(sorted(ids), self._parts.clock())
