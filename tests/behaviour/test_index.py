@@ -218,7 +218,9 @@ async def test_a_long_text_is_found_by_its_end(database: Path, clock: StoppedClo
     hit = (await memory.search("omega psi chi"))[0]
     assert brought_by(hit) == {"words", "vector:testing/plain"}
     parts: Any = inside(memory)._parts.store
-    count = await parts.read(lambda connection: connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
+    count = await parts._engine.read(
+        lambda connection: connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
+    )
     assert count > 1
     await memory.close()
 

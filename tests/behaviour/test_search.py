@@ -226,7 +226,9 @@ async def test_a_search_makes_nothing(memory: AsyncHindsightMemory, service: Ser
     assert await memory.search("anything", user_id="nobody") == []
     assert (await memory.context("anything", user_id="nobody")).text == ""
     store: Any = service._parts.store
-    assert await store.read(lambda connection: connection.execute("SELECT count(*) FROM banks").fetchone()[0]) == 0
+    assert (
+        await store._engine.read(lambda connection: connection.execute("SELECT count(*) FROM banks").fetchone()[0]) == 0
+    )
 
 
 async def test_explain_tells_of_a_memory_that_was_not_found(memory: AsyncHindsightMemory) -> None:

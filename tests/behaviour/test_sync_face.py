@@ -21,7 +21,7 @@ def verbs(face: type) -> dict[str, Any]:
 
 def test_both_faces_have_the_same_verbs() -> None:
     assert set(verbs(HindsightMemory)) == set(verbs(AsyncHindsightMemory)) - {"open"}
-    service = {name for name, each in vars(Service).items() if inspect.iscoroutinefunction(each)}
+    service = {name for name, each in inspect.getmembers(Service) if inspect.iscoroutinefunction(each)}
     assert {name for name in service if not name.startswith("_")} - set(verbs(AsyncHindsightMemory)) == {
         "start",
         "ready",

@@ -166,13 +166,13 @@ async def test_it_works_within_its_bounds(engine: Any) -> None:
     every = [(a_memory(f"m{n}"), [f"n{n % 97}", f"o{n % 89}", f"p{n // 3}", "hub"]) for n in range(3_000)]
     await put_graph(store, every)
     asked: list[int] = []
-    read = store.read
+    read = store._engine.read
 
     async def counted(work: Any) -> Any:
         asked.append(1)
         return await read(work)
 
-    store.read = counted
+    store._engine.read = counted
     seeds = {memory.id: 1.0 for memory, _ in every[:200]}
     found = await store.reading(ALICE.bank).search_graph(seeds, {"hub": 1.0, "n1": 0.5}, where(), 10)
     assert len(found) == 10

@@ -138,8 +138,8 @@ async def test_a_full_disk(database: Path, clock: StoppedClock) -> None:
     await filled(database, clock)
     service = await open_service(database, clock=clock, start=False)
     store: Any = service._parts.store
-    pages = await store.write(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
-    await store.write(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages + 2}"))
+    pages = await store._engine.write(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+    await store._engine.write(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages + 2}"))
     before = await service.list(Listing(limit=1_000), ALICE)
     for _ in range(2):
         with pytest.raises(Unavailable) as error:
@@ -147,7 +147,7 @@ async def test_a_full_disk(database: Path, clock: StoppedClock) -> None:
         assert "disk is full" in error.value.message
         assert "Free some space" in error.value.hint
     assert await service.list(Listing(limit=1_000), ALICE) == before
-    await store.write(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages + 1_000}"))
+    await store._engine.write(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages + 1_000}"))
     assert (await service.write(Draft(content="fits again"), ALICE)).created
     assert await store.check() == []
     await service.close()
