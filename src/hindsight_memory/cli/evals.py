@@ -147,6 +147,35 @@ def fit(
     _answer(at, _run(at, run), report, "Fitted, on questions kept aside")
 
 
+@command(app, "conflicts", who=[])
+def conflicts(at: Call, data: Data, report: Report = None) -> None:
+    """Measure which statements supersede which; give pairs with a relation."""
+    from hindsight_memory.evals import pairs
+
+    _pairs(at, data, report, (pairs.read_conflicts, pairs.conflicts), "Superseding")
+
+
+@command(app, "duplicates", who=[])
+def duplicates(at: Call, data: Data, report: Report = None) -> None:
+    """Measure which statements are merged; give pairs that are duplicates or not."""
+    from hindsight_memory.evals import pairs
+
+    _pairs(at, data, report, (pairs.read_duplicates, pairs.duplicates), "Merging")
+
+
+def _pairs(at: Call, paths: Sequence[Path], report: Path | None, how: Any, title: str) -> None:
+    from hindsight_memory.evals.pairs import outcomes
+
+    read, summarise = how
+    sets = [(path.stem, read(path)) for path in paths]
+    _begun(report, "report")
+
+    async def run(settings: Settings, embedders: Sequence[Any], progress: Progress) -> list[SetResult]:
+        return [summarise(name, await outcomes(given, settings, embedders, progress)) for name, given in sets]
+
+    _answer(at, _run(at, run), report, title)
+
+
 def _read(paths: Sequence[Path], groups: int | None, queries: int | None) -> list[DataSet]:
     from hindsight_memory.evals.datasets import read_all
 

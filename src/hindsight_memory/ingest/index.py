@@ -1,4 +1,4 @@
-"""The worker behind the write path: gives every memory that lacks one its vector, in batches."""
+"""The worker behind the write path: gives each memory its vector, in batches, and then has it looked at once more."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_memory.domain import Memory, Scope, Status
+from hindsight_memory.ingest.extract import Extractor
+from hindsight_memory.ingest.second_look import SecondLook
 from hindsight_memory.models.base import Embedder, ModelFailed, passage, windows
 from hindsight_memory.settings import WriteSettings
-from hindsight_memory.store.base import Space, Store
+from hindsight_memory.store.base import Setback, Space, Stage, Store, Terms
 
 _log: Final = logging.getLogger(__name__)
 _LONGEST_PAUSE: Final = 60.0
@@ -30,23 +32,32 @@ Parts = Mapping[str, NDArray[np.float32]]
 
 @dataclass(slots=True)
 class Indexer:
-    """Embeds what is due. The rows themselves say what is due, so a crash loses nothing."""
+    """Embeds what is due, and has it looked at. The rows themselves say what is due, so a crash loses nothing.
+
+    Without an embedder memories are only looked at, unless this database is used with one elsewhere: then they wait.
+    """
 
     store: Store
     embedders: Sequence[Embedder]
     settings: WriteSettings
     holder: str
+    look: SecondLook
+    extract: Extractor
     gone: Callable[[str], bool] = lambda _: False
     """Whether a holder of a claim has ended without giving it back."""
+    then: Callable[[], None] = lambda: None
+    """Called when memories were indexed: somebody may wait for that."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _started: bool = False
+    _waits: bool = False
     _wrote: bool = False
     _closing: bool = False
 
     async def start(self) -> None:
         """Take back what was claimed by processes that are gone."""
-        if self.embedders and not self._started:
+        if not self._started:
+            self._waits = not self.embedders and bool(await self.store.spaces())
             await self.store.give_back(self.gone)
             self._started = True
 
@@ -86,7 +97,7 @@ class Indexer:
                 while lacking := await self.store.reading(bank).lacking(sorted(lacking)):
                     if await self.step(bank):
                         continue
-                    if not await self.store.due(self.settings.index_attempts):  # the others are done or given up
+                    if not await self.store.due(Stage.INDEX, terms_of(self.settings)):  # the others are done or given up
                         return await self.store.reading(bank).lacking(sorted(lacking))
                     await asyncio.sleep(_OTHERS_WORK)
         return lacking
@@ -96,19 +107,24 @@ class Indexer:
 
         Raises ``ModelFailed`` when a model does not answer, after the batch has been given back.
         """
-        if not self.embedders:
-            return 0
         async with self._turn:
             await self.start()
-            due = await self.store.claim_index(self.holder, bank, self.settings)
+            if self._waits:
+                return 0
+            due = await self.store.claim(Stage.INDEX, self.holder, terms_of(self.settings), bank)
             groups = groupby(due, key=lambda each: each.bank)
             answered = [await self._index(name, [each.memory for each in group]) for name, group in groups]
+        if due:
+            self.then()
         if not all(answered):
             raise ModelFailed("The embedder does not answer.", hint="Words are searched meanwhile.")
         return len(due)
 
     async def _index(self, bank: str, memories: Sequence[Memory]) -> bool:
-        """Give memories of one bank their vectors; returns whether the models answered."""
+        """Give memories of one bank their vectors, and look at them; returns whether the models answered.
+
+        They are due until both is done: who dies in between leaves them to be done again.
+        """
         texts = await self._texts(bank, memories)
         vectors: dict[str, Parts] = {}
         failed: dict[str, str] = {}
@@ -123,7 +139,14 @@ class Indexer:
             failed |= dict.fromkeys(changed, "")
             for space, parts in vectors.items():
                 await tx.set_vectors(space, {each: part for each, part in parts.items() if each not in changed})
-            await tx.settle_index([memory.id for memory in memories if memory.id not in failed], failed)
+        done = [memory for memory in memories if memory.id not in failed]
+        await self.look(bank, done, vectors)
+        await self.extract(bank, done)
+        async with self.store.transaction(Scope.of_bank(bank)) as tx:
+            said = {memory.id: _said(memory) for memory in await tx.get([memory.id for memory in done])}
+            failed |= {memory.id: "" for memory in done if said.get(memory.id) != _said(memory)}
+            back = {each: Setback(reason=reason, tried=bool(reason)) for each, reason in failed.items()}
+            await tx.settle(Stage.INDEX, [memory.id for memory in done if memory.id not in failed], back)
         return answered
 
     async def _texts(self, bank: str, memories: Sequence[Memory]) -> dict[str, list[list[str]]]:
@@ -139,6 +162,10 @@ class Indexer:
             return None
         found = await self.store.reading(bank).turns(memory.session_id, memory.turn - 1, memory.turn - 1)
         return next((turn for turn in found if turn.status is Status.ACTIVE), None)
+
+
+def _said(memory: Memory) -> tuple[object, ...]:
+    return memory.content, memory.occurred_at, memory.speaker
 
 
 async def _embed(
@@ -179,6 +206,11 @@ async def _embed_singly(
         except ModelFailed as error:
             failed[memory.id] = str(error)
     return vectors, failed
+
+
+def terms_of(settings: WriteSettings) -> Terms:
+    """How memories without a vector are claimed."""
+    return Terms(batch=settings.index_batch, lease_s=settings.index_lease_s, attempts=settings.index_attempts)
 
 
 def space_of(embedder: Embedder) -> Space:

@@ -8,6 +8,7 @@ from typing import Final
 
 from hindsight_memory.text.common import table
 from hindsight_memory.text.patterns import Lazy
+from hindsight_memory.text.tokens import dictionary_cutter
 
 HAN: Final = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Chinese characters, for use within brackets of a pattern."""
@@ -121,7 +122,7 @@ def chinese_names(text: str) -> Iterator[str]:
 def chinese_words(text: str) -> Iterator[str]:
     """What the Chinese parts of a query may name: words of two characters and more, neighbours joined up to four."""
     for run in _RUN.pattern.findall(text):
-        cut = _cutter()(run)
+        cut = dictionary_cutter()(run)
         yield from (word for word in cut if 2 <= len(word) <= 12)
         for size in (2, 3):
             joined = ("".join(cut[at : at + size]) for at in range(len(cut) - size + 1))
@@ -199,11 +200,3 @@ def _tagger() -> Callable[[str], list[tuple[str, str]]]:
 
     tagged: Callable[[str], list[tuple[str, str]]] = tag
     return tagged
-
-
-@cache
-def _cutter() -> Callable[[str], list[str]]:
-    from rjieba import cut  # noqa: PLC0415
-
-    cutter: Callable[[str], list[str]] = cut
-    return cutter

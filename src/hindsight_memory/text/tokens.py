@@ -169,6 +169,15 @@ def _cutter() -> Callable[[str], list[str]]:
     return cut
 
 
+@cache
+def dictionary_cutter() -> Callable[[str], list[str]]:
+    """Cuts Chinese into the words of the dictionary, each once; an index cuts them in search mode instead."""
+    from rjieba import cut  # noqa: PLC0415
+
+    cutter: Callable[[str], list[str]] = cut
+    return cutter
+
+
 def _compound(token: str) -> Iterator[str]:
     """Yield what stands between spaces as it is, then what it is made of: /a/b_c is b_c, and a, b and c."""
     parts = _PART.findall(token)
@@ -193,20 +202,21 @@ def _segments(token: str) -> Iterator[str]:
 
 def _part(part: str) -> Iterator[str]:
     """Yield a run of letters and digits, the names around its apostrophe and the words of its camel case."""
-    yield _stem(part[:MAX_WORD])
+    yield stem(part[:MAX_WORD])
     bare = _CONTRACTED.sub("", part)
     if "'" in bare:
         if not bare.endswith("n't"):
-            yield from map(_stem, bare.split("'"))
+            yield from map(stem, bare.split("'"))
     elif not (bare.islower() or bare.isupper() or bare[1:].islower()) or not bare.isalpha():
         humps = _HUMP.findall(bare[:MAX_WORD])
         # Many short humps are a hash or encoded data, whose pieces would only match by chance.
         if len(humps) > 1 and len(bare) >= 2 * len(humps):
-            yield from map(_stem, humps)
+            yield from map(stem, humps)
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """What an English word is counted as: without case, accents and endings; any other word without case."""
     folded = _CONTRACTED.sub("", _fold(word)).replace("'", "")
     if not _LATIN.fullmatch(folded) or folded in _STOP:
         return folded
