@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from hindsight_memory.text.patterns import Lazy
@@ -61,18 +62,26 @@ _TOGETHER_ZH: Final = Lazy("^(?:关于|对于|至于|针对|根据)|无论|不�
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a text, each with the mark it ends with, without the marks of a list before it."""
-    start = count = 0
+    for start, end in islice(sentence_spans(text), MOST_SENTENCES):
+        yield _MARKER.pattern.sub("", text[start:end])
+
+
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where each sentence of a text begins and ends; marks of a list before it are part of it, blanks around it not."""
+    start = 0
     for found in _BREAK.pattern.finditer(text):
         if found["stop"] and _ABBREVIATED.pattern.search(text, max(start, found.start() - 8), found.start()):
             continue
-        if sentence := _MARKER.pattern.sub("", text[start : found.end()].strip()):
-            yield sentence
-            count += 1
+        yield from _trimmed(text, start, found.end())
         start = found.end()
-        if count == MOST_SENTENCES:
-            return
-    if rest := _MARKER.pattern.sub("", text[start:].strip()):
-        yield rest
+    yield from _trimmed(text, start, len(text))
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    part = text[start:end]
+    if stripped := part.strip():
+        start += len(part) - len(part.lstrip())
+        yield start, start + len(stripped)
 
 
 def asks(sentence: str) -> bool:

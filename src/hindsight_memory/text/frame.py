@@ -23,3 +23,8 @@ def harmless(text: str) -> str:
 def without_frames(text: str) -> str:
     """The text without blocks that were put into it: what was recalled must not be stored again as new."""
     return _BLOCK.sub("", text)
+
+
+def frames_blanked(text: str) -> str:
+    """The text with such blocks made blank: everything else stays where it is."""
+    return _BLOCK.sub(lambda found: " " * len(found[0]), text)
