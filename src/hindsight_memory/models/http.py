@@ -30,6 +30,7 @@ class Refused(ModelFailed):
         super().__init__(message, hint="Check the model's name, address and key.")
         self.http_status = status
         self.said = said
+        self.passing = status in _PASSING
 
 
 class Endpoint:
