@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindsight_memory import AsyncHindsightMemory, InvalidInput
+from hindsight_memory import AsyncHindsightMemory, InvalidInput, cited
 from hindsight_memory.service import Service
 from hindsight_memory.settings import RecallSettings, Settings
 from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
@@ -51,6 +51,41 @@ async def test_lines_stand_in_sections_with_date_and_source(memory: AsyncHindsig
     assert len(block.memory_ids) == 4
     assert sorted(re.findall(r"\[(\d)\]", block.text)) == ["1", "2", "3", "4"]
     assert block.tokens == count_tokens(block.text)
+
+
+async def test_a_number_stands_for_its_memory(memory: AsyncHindsightMemory) -> None:
+    await memory.write("Likes short coffee answers", key="preference.style")
+    await memory.write("The coffee machine is on floor two", source="document", source_ref="plan.pdf")
+    block = await memory.context("coffee")
+    assert "number, in brackets" in block.text
+    assert tuple(each.memory_id for each in block.citations) == block.memory_ids
+    for each in block.citations:
+        stored = await memory.get(each.memory_id)
+        assert f"[{each.number}] (2026-05-04, {each.source}) {stored.content}" in block.text
+        assert (each.source, each.source_ref) == (stored.source, stored.source_ref)
+        assert each.occurred_at == stored.occurred_at
+    numbers = {(await memory.get(each.memory_id)).source_ref: each.number for each in block.citations}
+    (found,) = cited(f"It is on floor two【{numbers['plan.pdf']}】。", block)
+    assert (await memory.get(found)).source_ref == "plan.pdf"
+
+
+async def test_a_line_that_does_not_fit_takes_no_number(memory: AsyncHindsightMemory) -> None:
+    await memory.write_many([f"coffee {number} " + "long story " * number for number in range(30)])
+    for budget in range(60, 400, 20):
+        block = await memory.context("coffee", budget_tokens=budget)
+        assert [each.number for each in block.citations] == list(range(1, len(block.memory_ids) + 1))
+        assert block.tokens == count_tokens(block.text) <= budget
+
+
+async def test_what_was_injected_is_not_stored_again(memory: AsyncHindsightMemory) -> None:
+    await memory.write("Likes short coffee answers")
+    block = (await memory.context("coffee")).text
+    with pytest.raises(InvalidInput):
+        await memory.write(block)
+    await memory.write_conversation([{"content": f"{block}\nWhat is on today?"}, {"content": block}], session_id="s")
+    turns = (await memory.list(session="s")).memories
+    assert [turn.content for turn in turns] == ["What is on today?"]
+    assert len((await memory.list()).memories) == 2
 
 
 async def test_nothing_found_is_nothing_said(memory: AsyncHindsightMemory) -> None:
@@ -126,3 +161,28 @@ async def test_filters_reach_the_context(memory: AsyncHindsightMemory, clock: St
     await memory.write("coffee two", tags=["b"])
     assert "coffee two" not in (await memory.context("coffee", tags=["a"])).text
     assert (await memory.context("coffee", until=clock())).text == ""
+
+
+async def test_a_contradiction_is_a_question_for_the_user(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
+    old = await memory.write("The release is on 3 May", wait="indexed")
+    clock.advance(days=1)
+    new = await memory.write("The release is not on 3 May", source="agent", wait="indexed")
+    found = await memory.context("When is the release?")
+    assert set(found.memory_ids) == {old.id, new.id}
+    assert "ask the user which is right: [1] or [2]" in found.text
+    await memory.resolve(keep=old.id, over=new.id)
+    settled = await memory.context("When is the release?")
+    assert settled.memory_ids == (old.id,)
+    assert "contradict" not in settled.text
+
+
+async def test_what_was_replaced_is_not_injected_beside_what_replaced_it(
+    memory: AsyncHindsightMemory, clock: StoppedClock
+) -> None:
+    said = ("I have 17 postcards in my collection. Anna sent one!", "By the way, I have 25 postcards in my collection.")
+    for number, text in enumerate(said):
+        clock.advance(days=1)
+        await memory.write_conversation([{"content": text}], session_id=f"s{number}", wait="indexed")
+    found = await memory.context("How many postcards do I have in my collection?")
+    assert "25 postcards" in found.text
+    assert "17 postcards" not in found.text

@@ -24,7 +24,7 @@ from hindsight_memory.domain import (
     Visibility,
 )
 from hindsight_memory.errors import Conflict
-from hindsight_memory.store.base import Marks, Space, Store
+from hindsight_memory.store.base import Marks, Space, Stage, Store
 from hindsight_memory.testing import StoppedClock
 from samples import ALICE, NOON, a_memory, a_turn, an_event, day, put, where, words_in
 
@@ -35,6 +35,7 @@ FULL: dict[str, Any] = {
     "valid_from": day(1), "valid_until": day(2), "expires_at": day(3), "outcome": Outcome.FAILURE, "task": "t",
     "tools": ("hammer", "anvil"), "last_accessed_at": day(4), "access_count": 7, "tier": Tier.WARM,
     "status": Status.QUARANTINED, "deleted_at": day(5), "version": 9, "superseded_by": "other", "context_only": True,
+    "helpful": 2, "doubted": 3, "judged_at": day(6),
     "kind": Kind.PROCEDURAL, "occurred_at": datetime(1, 1, 2, 0, 0, 0, 1, tzinfo=UTC), "schema_version": 1,
 }  # fmt: skip
 
@@ -287,7 +288,7 @@ async def test_statistics_count_what_stands(store: Store) -> None:
     one, _, _ = await put(store, a_memory("one"), a_memory("two"), a_memory("gone", status=Status.DELETED))
     async with store.transaction(ALICE) as tx:
         await tx.set_vectors("t", {one.id: np.eye(2, dtype=np.float32)})
-        await tx.settle_index([one.id], {})
+        await tx.settle(Stage.INDEX, [one.id], {})
     stats = await store.reading(ALICE.bank).stats()
     assert (stats.memories, stats.unindexed, dict(stats.vectors)) == (2, 1, {"t": 1})
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from hindsight_memory import AsyncHindsightMemory, Hit
 from hindsight_memory.domain import Share, Why
 from hindsight_memory.models.base import Reranker
-from hindsight_memory.recall.rank import apart, gate, reranked, weigh
+from hindsight_memory.recall.order import apart, current
+from hindsight_memory.recall.rank import gate, reranked, weigh
 from hindsight_memory.settings import RecallSettings, RerankSettings, RetentionSettings, Settings
 from hindsight_memory.testing import Fault, HashEmbedder, ScriptedReranker, StoppedClock, open_service
 from samples import NOON, a_memory, brought_by, day
@@ -167,6 +168,32 @@ def test_a_limit_cuts_and_changes_nothing_else(texts: list[str], limit: int) -> 
     assert apart(hits, limit) == apart(hits, len(hits))[:limit]
 
 
+@given(links=st.lists(st.integers(-1, 8), max_size=8), data=st.data())
+def test_what_was_replaced_comes_behind_and_nothing_is_lost(links: list[int], data: st.DataObject) -> None:
+    every = [a_hit(str(place)) for place in range(len(links))]
+    ids = [hit.memory.id for hit in every]
+    by = [ids[link] if 0 <= link < len(ids) and link != place else None for place, link in enumerate(links)]
+    every = [replace(h, memory=replace(h.memory, superseded_by=each)) for h, each in zip(every, by, strict=True)]
+    hits = data.draw(st.permutations(every))
+    ordered = current(hits)
+    assert sorted(hit.memory.id for hit in ordered) == sorted(ids)
+    places = {hit.memory.id: place for place, hit in enumerate(ordered)}
+    if all(link < place for place, link in enumerate(links)):  # no circle
+        assert all(places[b] < places[one] for one, b in zip(ids, by, strict=True) if b is not None)
+    assert current(ordered) == ordered
+    plain = [hit for hit in hits if hit.memory.superseded_by is None]
+    assert [hit for hit in ordered if hit.memory.superseded_by is None] == plain
+
+
+def test_a_turn_and_what_was_read_off_it_say_the_same() -> None:
+    turn = a_hit("I had soup for lunch. I live in Lisbon, as you know, since the spring of last year.")
+    read = a_hit("I live in Lisbon")
+    read = replace(read, memory=replace(read.memory, metadata={"extracted_from": turn.memory.id}))
+    other = a_hit("Lisbon is in Portugal")
+    assert apart([read, turn, other], 3) == [read, other, turn]
+    assert apart([turn, read, other], 3) == [turn, other, read]
+
+
 def test_repeats_go_behind_all_others() -> None:
     texts = ["tea at five", "Tea, at five!", "🙂", "coffee", "tea at six", "🚀", "🙂", "咖啡", "咖啡。"]
     expected = ["tea at five", "🙂", "coffee", "tea at six", "🚀", "咖啡", "Tea, at five!", "🙂", "咖啡。"]
@@ -175,7 +202,8 @@ def test_repeats_go_behind_all_others() -> None:
 
 async def test_a_repeat_does_not_take_the_place_of_another_answer(full: AsyncHindsightMemory) -> None:
     sayings = ("Tom likes green tea a lot", "Tom likes green tea, a lot!", "tom likes green tea a lot.")
-    await full.write_many(sayings, wait="indexed")
+    for number, saying in enumerate(sayings):  # turns: facts that say the same are merged
+        await full.write_conversation([{"content": saying}], session_id=f"t{number}", wait="indexed")
     first, second = await full.search("what green tea does Tom like", limit=2)
     assert first.memory.content in sayings
     assert second.memory.content not in sayings

@@ -93,3 +93,29 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
     SYSTEM = "system"
     TOOL = "tool"
+
+
+class Feedback(StrEnum):
+    """What a memory turned out to be worth, in the eyes of who used it."""
+
+    USED = "used"
+    HELPFUL = "helpful"
+    WRONG = "wrong"
+    OUTDATED = "outdated"
+
+
+class Moment(StrEnum):
+    """Where in a task a search is made: it decides which kinds of memory come first."""
+
+    TASK_START = "task_start"
+    STUCK = "stuck"
+    TASK_END = "task_end"
+
+
+class JobState(StrEnum):
+    """How far a language model is with a memory."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"

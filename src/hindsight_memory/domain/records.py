@@ -14,12 +14,17 @@ SCHEMA_VERSION: Final = 1
 """Version of the memory record itself, kept with every record."""
 
 
+EXTRACTED_FROM: Final = "extracted_from"
+"""In the metadata of a memory that was read off a turn: the turn's id."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """One stored record. Changed only through the store, which checks ``version``.
 
     ``turn`` is the place in its session, counted from 0. ``context_only`` marks a turn kept for what
-    its neighbours mean and never found by itself (a greeting, an acknowledgement).
+    its neighbours mean and never found by itself (a greeting, an acknowledgement). ``helpful`` and ``doubted`` count
+    the verdicts of ``feedback`` that moved it, ``judged_at`` is when the last of them came.
     """
 
     id: str
@@ -52,6 +57,9 @@ class Memory:
     tools: tuple[str, ...] = ()
     last_accessed_at: datetime | None = None
     access_count: int = 0
+    helpful: int = 0
+    doubted: int = 0
+    judged_at: datetime | None = None
     tier: Tier = Tier.HOT
     status: Status = Status.ACTIVE
     deleted_at: datetime | None = None

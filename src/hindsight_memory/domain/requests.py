@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from hindsight_memory.check import Checked, Limits
-from hindsight_memory.domain.kinds import Kind, Outcome, Role, Source, Status, Visibility
+from hindsight_memory.domain.kinds import Feedback, Kind, Moment, Outcome, Role, Source, Status, Visibility
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +83,7 @@ class Message(Checked):
     speaker: str | None = field(default=None, metadata=Limits(most=200))
     occurred_at: datetime | None = None
     id: str | None = field(default=None, metadata=Limits(most=500))
+    importance: float = field(default=0.5, metadata=Limits(least=0, most=1))
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -109,19 +110,31 @@ class Filter(Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class Query(Filter):
-    """What is asked of a bank: ``zone`` is where dates in it are read, ``spaces`` what embeddings are searched."""
+    """What is asked of a bank: ``zone`` is where dates in it are read, ``spaces`` what embeddings are searched.
+
+    ``cold`` looks among memories too that went cold because nobody used them.
+
+    ``moment`` says where in a task it is asked: at its start what is so and how to do it comes first, when it is stuck
+    what happened with the same error, and what solved it.
+    """
 
     text: str = field(metadata=Limits(least=1, most=100_000, prose=True))
     limit: int = field(default=10, metadata=Limits(least=1, most=200))
     zone: str | None = field(default=None, metadata=Limits(least=1, most=100, zone=True))
+    cold: bool = False
     spaces: tuple[str, ...] = field(default=(), metadata=Limits(most=200, items=4))
+    moment: Moment | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listing(Filter):
-    """A page of memories, newest first; ``after`` is the ``next`` of the page before."""
+    """A page of memories, newest first; ``after`` is the ``next`` of the page before.
+
+    ``doubted`` asks for those only that feedback called wrong or outdated and that still stand as they were.
+    """
 
     status: Status = Status.ACTIVE
+    doubted: bool = False
     limit: int = field(default=50, metadata=Limits(least=1, most=1_000))
     after: str | None = field(default=None, metadata=Limits(most=200))
 
@@ -145,3 +158,51 @@ class Changes(Checked):
     def given(self) -> dict[str, Any]:
         """The fields to change; ``version`` is a condition, not one of them."""
         return {f.name: v for f in fields(self) if f.name != "version" and (v := getattr(self, f.name)) is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement(Checked):
+    """What somebody says of a memory: the verdict, the question it was found for, and why.
+
+    ``source`` is who judges. Left out, it is the agent where the scope names one, and the user where it does not.
+    """
+
+    verdict: Feedback
+    query: str | None = field(default=None, metadata=Limits(least=1, most=100_000, prose=True))
+    note: str = field(default="", metadata=Limits(most=2_000))
+    source: Source | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maintenance(Checked):
+    """What maintenance is to do: by default every routine, in every bank the caller may act in, whenever last done.
+
+    ``dry_run`` only says what would be done, ``due`` leaves out what was done a short while ago, ``beyond_half`` lets a
+    routine take more than half of a bank out of sight.
+    """
+
+    dry_run: bool = False
+    due: bool = False
+    beyond_half: bool = False
+    routines: tuple[str, ...] = field(default=(), metadata=Limits(most=50, items=20))
+    users: tuple[str, ...] = field(default=(), metadata=Limits(least=1, most=200, items=1_000))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span(Checked):
+    """A page of what happened; ``until`` is excluded, ``after`` is the ``next`` of the page before."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    limit: int = field(default=100, metadata=Limits(least=1, most=1_000))
+    after: str | None = field(default=None, metadata=Limits(most=60))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlook(Checked):
+    """How far ahead is looked, and from when: ``at`` is now by default, ``zone`` the person's own time zone."""
+
+    at: datetime | None = None
+    horizon_hours: float = field(default=24.0, metadata=Limits(least=0, most=24 * 31))
+    zone: str | None = field(default=None, metadata=Limits(least=1, most=100, zone=True))
+    limit: int = field(default=5, metadata=Limits(least=1, most=50))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from hindsight_memory.domain.kinds import Action
-from hindsight_memory.domain.records import Memory
+from hindsight_memory.domain.kinds import Action, JobState, Source
+from hindsight_memory.domain.records import Event, Memory, Relation, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,16 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one signal contributed to a score; ``rank`` is 0 where its list did not hold the memory."""
+    """What one signal contributed to a score; ``rank`` is 0 where its list did not hold the memory.
+
+    ``weight`` is what this bank's feedback made of the signal: it is in ``amount`` already.
+    """
 
     signal: str
     rank: int
     value: float
     amount: float
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +89,58 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class History:
+    """What a memory replaced and what replaced it: its versions, the oldest first, the reasons, and its log."""
+
+    versions: tuple[Memory, ...]
+    relations: tuple[Relation, ...]
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two memories that contradict each other and both still stand."""
+
+    new: Memory
+    old: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """What a number in brackets stands for in an answer to a context: the memory, and where it came from."""
+
+    number: int
+    memory_id: str
+    source: Source
+    source_ref: str | None
+    occurred_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
-    """Memories as one prompt block, at most ``budget_tokens`` long; ``text`` is empty when nothing fits."""
+    """Memories as one prompt block, at most ``budget_tokens`` long; ``text`` is empty when nothing fits.
+
+    ``citations`` say what the numbers of its lines stand for.
+    """
 
     text: str
     tokens: int
     memory_ids: tuple[str, ...]
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """What a bank's feedback made of the ranking: a weight by signal, 1 for those it left alone.
+
+    ``pairs`` is how many comparisons the weights rest on, ``fitted_at`` when they were made. Feedback up to
+    ``since`` does not count: the ranking was reset then.
+    """
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    pairs: int = 0
+    fitted_at: datetime | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +171,132 @@ class Check:
     ok: bool
     note: str
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erasure removed, counted: the proof of a purge."""
+
+    memories: int = 0
+    words: int = 0
+    vectors: int = 0
+    relations: int = 0
+    events: int = 0
+    names: int = 0
+    times: int = 0
+    sessions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What maintenance does to a memory, or would do, and why; ``what`` is the routine."""
+
+    memory_id: str
+    what: str
+    why: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upkeep:
+    """What one routine did in one user's bank, or would do.
+
+    ``passed`` were planned and left alone, because they were used or changed in the meantime. ``stopped`` says why the
+    routine did nothing, where it refused to. ``examples`` are the first of the changes.
+    """
+
+    user_id: str | None
+    routine: str
+    changes: int
+    passed: int = 0
+    stopped: str = ""
+    examples: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintainReport:
+    """What a run of maintenance did, or would do: ``totals`` by routine, ``upkeep`` for each bank with something to do.
+
+    ``more`` counts the lines of ``upkeep`` that were left out.
+    """
+
+    dry_run: bool
+    banks: int
+    totals: Mapping[str, int] = field(default_factory=dict)
+    upkeep: tuple[Upkeep, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One event of a replay, with the memory it is about as far as the caller may see it."""
+
+    event: Event
+    memory: Memory | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A page of what happened, oldest first; ``next`` is ``None`` on the last one."""
+
+    lines: tuple[Line, ...]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a suggestion rests on: the latest of the memories, newest first, and the counts.
+
+    It happened ``times`` times in all, in the span of ``window``, and on ``met`` of the ``of`` latest occasions.
+    ``p_value`` is how likely a habit as clear as this is to be found by chance, whatever else was tried included.
+    """
+
+    memory_ids: tuple[str, ...]
+    times: int
+    met: int
+    of: int
+    p_value: float
+    window: Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """What usually happens soon: ``what`` is a line of its latest time, word for word, ``window`` when it is expected.
+
+    ``memory_id`` is that latest time's memory, ``period`` says how it recurs or what it follows, ``confidence`` how
+    likely it is this time.
+    """
+
+    what: str
+    memory_id: str
+    window: Window
+    period: str
+    confidence: float
+    why: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A memory that a language model was to read, and why that went wrong; ``next`` is when it is tried again."""
+
+    memory_id: str
+    state: JobState
+    attempts: int
+    reason: str
+    next: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jobs:
+    """How far language models are with a bank, in memories; ``latest`` are those with which something went wrong.
+
+    ``retried`` is how many that had been given up were put back into the queue just now.
+    """
+
+    queued: int = 0
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+    latest: tuple[Job, ...] = ()
+    retried: int = 0

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from hindsight_memory.domain import Hit, Query, Scope
+from hindsight_memory.domain import Hit, Moment, Query, Scope
 from hindsight_memory.models.base import Reranker
+from hindsight_memory.recall.moments import by_resolution, leaning, recognised
+from hindsight_memory.recall.order import apart, current
 from hindsight_memory.recall.plan import Plan, Understanding
 from hindsight_memory.recall.pool import Pool
-from hindsight_memory.recall.rank import apart, gate, rank, reranked, weigh
+from hindsight_memory.recall.rank import gate, rank, reranked, weigh
 from hindsight_memory.recall.retrievers import RETRIEVERS, Brought, agreed, by_graph, together
+from hindsight_memory.recall.signals import asks_past
 from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Store
 
@@ -34,18 +37,28 @@ class Finder:
     async def __call__(self, query: Query, scope: Scope) -> list[Hit]:
         """The memories that answer a query, best first, each with its reasons."""
         pool = await self.pool(query, scope)
-        hits = rank(pool, query.limit + _SPARE)  # every signal measured, and added up as the fitted trees say
+        most = query.limit + _SPARE if query.moment is None else len(pool)
+        hits = rank(pool, most)  # every signal measured, and added up as the fitted trees say
         hits = await reranked(hits, pool.plan.text, self.reranker, self.settings.rerank)
-        hits = weigh(hits, pool.plan.now, self.settings.retention)  # recency × importance × trust × use
+        hits = self.weigh(hits, pool)  # recency × importance × trust × use × feedback × moment
+        hits = hits if asks_past(pool.plan.text) else current(hits)  # what was replaced comes behind what replaced it
         hits = apart(hits, query.limit)  # what says the same again comes last
         return gate(hits, self.settings.recall.floor)
 
     async def explain(self, query: Query, memory_id: str, scope: Scope) -> Hit | None:
         """How one memory fares among the candidates, before a reranker; ``None`` where it is none of them."""
-        pool = await self.pool(query, scope)
-        hits = weigh(rank(pool, len(pool)), pool.plan.now, self.settings.retention)
-        hits = gate(hits, self.settings.recall.floor)
+        hits = await self.everything(query, scope)
         return next((hit for hit in hits if hit.memory.id == memory_id), None)
+
+    async def everything(self, query: Query, scope: Scope) -> list[Hit]:
+        """All candidates for a query, best first, before a reranker."""
+        pool = await self.pool(query, scope)
+        return gate(self.weigh(rank(pool, len(pool)), pool), self.settings.recall.floor)
+
+    def weigh(self, hits: Sequence[Hit], pool: Pool) -> list[Hit]:
+        """The hits with their factors, best first."""
+        weighed = weigh(hits, pool.plan.now, self.settings.retention, leaning(pool, self.settings.recall))
+        return recognised(weighed, pool.plan)
 
     async def pool(self, query: Query, scope: Scope) -> Pool:
         """The candidates for a query, with all that is measured of them."""
@@ -57,6 +70,8 @@ class Finder:
         reader = self.store.reading(plan.bank)
         asked = (retrieve(plan, reader) for signal, retrieve in RETRIEVERS.items() if signal not in plan.off)
         first = together(await asyncio.gather(*asked))
+        if plan.stage is Moment.STUCK:
+            first = together([first, await by_resolution(plan, first, reader)])
         return first if "graph" in plan.off else together([first, await by_graph(plan, first, reader)])
 
     async def gather(self, plan: Plan, brought: Brought) -> Pool:

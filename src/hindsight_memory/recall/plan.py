@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from hindsight_memory.assist.queries import rewritten
-from hindsight_memory.domain import Query, Scope, Window
+from hindsight_memory.domain import Moment, Query, Ranking, Scope, Tier, Window
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.models.base import LLM, Embedder, ModelFailed
 from hindsight_memory.settings import LLMSettings, RecallSettings
 from hindsight_memory.store.base import Reader, Vector, Where
 from hindsight_memory.text.dates import find_windows
+from hindsight_memory.text.errors import error_tag
 from hindsight_memory.text.names import candidate_names
 from hindsight_memory.text.questions import needs_context, parts_of, resolved
 from hindsight_memory.text.tokens import normalise, query_words
@@ -44,7 +45,8 @@ class Plan:
     ``asks`` holds the whole question and then its parts and further wordings, ``windows`` the spans of time it names,
     ``names`` the names of the bank that it mentions with the number of memories that share each. ``moment`` is when it
     is asked, or the moment it is asked about. ``embedders`` are those asked for its meaning, ``wide`` is how many
-    candidates each retriever brings, ``limit`` how many results are wanted.
+    candidates each retriever brings, ``limit`` how many results are wanted. ``stage`` is where in a task it is asked,
+    ``ranking`` what the bank's feedback made of the weights of the signals.
     """
 
     asks: Sequence[Ask]
@@ -58,6 +60,8 @@ class Plan:
     wide: int
     limit: int
     off: frozenset[str] = frozenset()
+    stage: Moment | None = None
+    ranking: Ranking = field(default_factory=Ranking)
 
     @property
     def text(self) -> str:
@@ -96,6 +100,10 @@ class QueryEmbedder:
             self._recent.popitem(last=False)
         return vectors
 
+    def drop_recent(self) -> None:
+        """Remember no query of the past."""
+        self._recent.clear()
+
     async def _embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         if not texts:
             return []
@@ -129,13 +137,22 @@ class Understanding:
         self._wait_s = llm.rewrite_wait_s
         self._settings = settings
 
+    def drop_recent(self) -> None:
+        """Remember no query of the past: what somebody asked is theirs as well."""
+        for embedder in (*self._usual, *self._others):
+            embedder.drop_recent()
+
     async def __call__(self, query: Query, scope: Scope, reader: Reader, now: datetime) -> Plan:
         """The plan of a query. Raises ``InvalidInput`` for an embedding space that is not known."""
-        where = Where.of(query, now=now, viewer=scope.agent_id)
+        # What was so at an earlier moment may have gone cold since.
+        tiers = tuple(Tier) if query.cold or query.as_of is not None else (Tier.HOT, Tier.WARM)
+        where = Where.of(query, now=now, viewer=scope.agent_id, desk=scope.session_id, tiers=tiers)
         embedders = self._asked(query)
         said = normalise(query.text)
         before = await self._before(said, scope, reader, now)
         asks = await self._asks(said, before)
+        if query.moment is Moment.STUCK and (tag := error_tag(said)) is not None:  # the same error with other values
+            asks = [replace(asks[0], words=[*asks[0].words, tag]), *asks[1:]]
         moment = (query.as_of or now).astimezone(ZoneInfo(query.zone or self._settings.zone))
         return Plan(
             asks=asks,
@@ -149,6 +166,8 @@ class Understanding:
             wide=max(self._settings.candidates, query.limit),
             limit=query.limit,
             off=self._settings.off,
+            stage=query.moment,
+            ranking=await reader.ranking(),
         )
 
     async def _before(self, said: str, scope: Scope, reader: Reader, now: datetime) -> list[str]:

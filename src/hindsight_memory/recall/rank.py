@@ -1,13 +1,13 @@
-"""From measured candidates to results: rank, rerank, weigh, gate, keep apart; each number is kept to be shown."""
+"""From measured candidates to results: rank, rerank, weigh, gate; each number is kept to be shown."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -19,16 +19,13 @@ from hindsight_memory.recall.pool import Column, Pool
 from hindsight_memory.recall.signals import MEASURES, SIGNALS, deviations, measured
 from hindsight_memory.recall.trees import Table, shipped
 from hindsight_memory.settings import RerankSettings, RetentionSettings
-from hindsight_memory.strength import idle_days, retention
+from hindsight_memory.strength import idle_days, retention, verdict, verdict_said
 
 _REREAD: Final = 20
 """Candidates that a reranker reads: it takes tens of milliseconds for each on a plain processor."""
-_UNITS: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
-_SAME: Final = 0.9
-"""Share of words two texts have in common from which they say the same."""
 _FLOOR: Final = 12.0
 """What every candidate starts with, so that no score is below 0 and factors always mean what they say."""
-
+_NONE: Final[Mapping[str, Factor]] = MappingProxyType({})
 
 _OWED: Final = (*SIGNALS, "question")
 """What a score is owed to: the signals, and what the question itself says of any answer."""
@@ -36,20 +33,27 @@ _BY_SIGNAL: Final = np.array([[float(each == signal) for each in _OWED] for sign
 
 
 def rank(pool: Pool, most: int) -> list[Hit]:
-    """The first ``most`` candidates by the sum of what the trees give them, best first, equal ones by id."""
+    """The first ``most`` candidates by the sum of what the trees give them, best first, equal ones by id.
+
+    What a signal gives is multiplied by the weight that the bank's feedback has taught it, where there is one.
+    """
     if not len(pool):
         return []
     table = measured(pool)
     trees = shipped("rank")
     totals = trees(table)
+    learnt = pool.plan.ranking.weights
+    weights = np.array([learnt.get(signal, 1.0) for signal in _OWED])
+    if learnt:
+        totals = totals + trees.shares(table) @ _BY_SIGNAL @ (weights - 1)
     order = sorted(range(len(pool)), key=lambda row: (-totals[row], pool.memories[row].id))
     shown = order[:most]
     sure = 1 / (1 + np.exp(-shipped("confidence")(standing(table, totals, order)[: len(shown)])))
-    amounts = trees.shares(table[shown]) @ _BY_SIGNAL
-    amounts[:, -1] += trees.base + _FLOOR
+    amounts = trees.shares(table[shown]) @ _BY_SIGNAL * weights
+    amounts[:, -1] += trees.base + max(_FLOOR, -totals.min())
     seen = _seen(pool)
     return [
-        _hit(pool, row, _shares(amounts[place].tolist(), seen, row), round(float(sure[place]), 4))
+        _hit(pool, row, _shares(amounts[place].tolist(), seen, row, learnt), round(float(sure[place]), 4))
         for place, row in enumerate(shown)
     ]
 
@@ -102,9 +106,14 @@ def _moved(hit: Hit, score: float, rank: int, value: float) -> Hit:
     return replace(hit, score=score, why=replace(hit.why, shares=(*hit.why.shares, share)))
 
 
-def weigh(hits: Sequence[Hit], now: datetime, settings: RetentionSettings) -> list[Hit]:
-    """Multiply by recency, importance, trust and use; best first, equal ones by id."""
-    weighed = [_weighed(hit, tuple(_factors(hit.memory, now, settings))) for hit in hits]
+def weigh(
+    hits: Sequence[Hit], now: datetime, settings: RetentionSettings, further: Mapping[str, Factor] = _NONE
+) -> list[Hit]:
+    """Multiply by recency, importance, trust, use and feedback; best first, equal ones by id.
+
+    ``further`` is a factor beside these, by memory.
+    """
+    weighed = [_weighed(hit, _factors(hit.memory, now, settings, further.get(hit.memory.id))) for hit in hits]
     return sorted(weighed, key=lambda hit: (-hit.score, hit.memory.id))
 
 
@@ -112,24 +121,6 @@ def gate(hits: Sequence[Hit], floor: float) -> list[Hit]:
     """The hits, all of them sure where the best confidence reaches the floor, and none otherwise."""
     sure = any(hit.confidence >= floor for hit in hits)
     return [replace(hit, sure=sure) for hit in hits]
-
-
-def apart(hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """The first ``limit`` hits, where those that say again what a better one says come behind all others."""
-    first: list[Hit] = []
-    again: list[Hit] = []
-    said: list[frozenset[str]] = []
-    for hit in hits:
-        if len(first) == limit:
-            break
-        text = hit.memory.content.casefold()
-        words = frozenset(_UNITS.findall(text)) or frozenset({text})
-        if any(len(words & other) >= _SAME * len(words | other) for other in said):
-            again.append(hit)
-        else:
-            first.append(hit)
-            said.append(words)
-    return [*first, *again][:limit]
 
 
 def _hit(pool: Pool, row: int, shares: Sequence[Share], sure: float) -> Hit:
@@ -144,6 +135,7 @@ def _hit(pool: Pool, row: int, shares: Sequence[Share], sure: float) -> Hit:
     return Hit(pool.memories[row], math.fsum(share.amount for share in shares), sure, why)
 
 
+_LISTED: Final = ("words", "time", "graph", "resolution")
 _Seen = Mapping[str, tuple[str, Sequence[float], Sequence[int]]]
 """By signal: what its share is called, its own measure of each candidate, and the place each had in its list."""
 
@@ -153,7 +145,7 @@ def _seen(pool: Pool) -> _Seen:
 
     Loudest is the one with the best candidate: where an old space is asked beside a new one, that may be either.
     """
-    listed = {signal: (signal, pool.scores(signal), pool.ranks(signal)) for signal in ("words", "time", "graph")}
+    listed = {signal: (signal, pool.scores(signal), pool.ranks(signal)) for signal in _LISTED}
     spaces = sorted(pool.brought.vectors, key=lambda space: -_loudness(pool, space))
     for place, name in enumerate(f"vector:{space}" for space in spaces):
         listed[name if place else "vector"] = (name, pool.scores(name), pool.ranks(name))
@@ -179,7 +171,7 @@ def _part_ranks(pool: Pool) -> NDArray[np.int64]:
     return np.where(best < none, best, 0)
 
 
-def _shares(amounts: Sequence[float], seen: _Seen, row: int) -> list[Share]:
+def _shares(amounts: Sequence[float], seen: _Seen, row: int, learnt: Mapping[str, float]) -> list[Share]:
     given = dict.fromkeys(seen, 0.0) | dict(zip(_OWED, amounts, strict=True))
     shares = []
     for signal, amount in given.items():
@@ -187,7 +179,7 @@ def _shares(amounts: Sequence[float], seen: _Seen, row: int) -> list[Share]:
         value = 0.0 if values is None else values[row]
         rank = 0 if ranks is None else ranks[row]
         if amount or rank:
-            shares.append(Share(name, rank, value, amount))
+            shares.append(Share(name, rank, value, amount, learnt.get(signal, 1.0)))
     return shares
 
 
@@ -197,15 +189,17 @@ def _weighed(hit: Hit, factors: tuple[Factor, ...]) -> Hit:
     return replace(hit, score=score, why=replace(hit.why, sentence=sentence, factors=factors))
 
 
-def _factors(memory: Memory, now: datetime, settings: RetentionSettings) -> list[Factor]:
+def _factors(memory: Memory, now: datetime, settings: RetentionSettings, further: Factor | None) -> tuple[Factor, ...]:
     kept = retention(memory, now, settings)
     uses = 1 - math.exp(-memory.access_count / 5)
-    return [
+    factors = (
         Factor("recency", 1 - settings.recency_span * (1 - kept), f"last used {idle_days(memory, now):.0f} days ago"),
         Factor("importance", 1 + settings.importance_span * (memory.importance - 0.5), f"{memory.importance:.2f}"),
         Factor("trust", 1 - settings.trust_span * (1 - memory.trust), f"{memory.trust:.2f}, from {memory.source}"),
         Factor("use", 1 + settings.use_span * uses, f"found {memory.access_count} times before"),
-    ]
+        Factor("feedback", 1 + settings.feedback_span * verdict(memory), verdict_said(memory)),
+    )
+    return factors if further is None else (*factors, further)
 
 
 _SAID: Final = {
@@ -213,6 +207,7 @@ _SAID: Final = {
     "vector": "by meaning (cosine {value:.3f})",
     "time": "by when it happened",
     "graph": "by what leads to it",
+    "resolution": "as what solved its task",
     "parts": "by a part of the question",
     "rerank": "by reading it with the question",
 }

@@ -270,6 +270,11 @@ def _says_when(text: str) -> bool:
     )
 
 
+def asks_past(text: str) -> bool:
+    """Whether a question is about what was so before."""
+    return _PAST.search(text) is not None
+
+
 def _asked(pool: Pool, basic: Measures) -> Measures:
     """What is the same for all candidates: it lets the trees weigh the signals by the kind of question."""
     text = pool.plan.text
@@ -277,7 +282,7 @@ def _asked(pool: Pool, basic: Measures) -> Measures:
         "asked_words": float(np.log1p(len(pool.plan.asks[0].words))),
         "asked_chinese": float(_is_chinese(text)),
         "asked_now": float(bool(_NOW.search(text))),
-        "asked_past": float(bool(_PAST.search(text))),
+        "asked_past": float(asks_past(text)),
         "asked_when": float(bool(_WHEN.search(text))),
         "asked_time": float(bool(pool.plan.windows)),
         "best_words": _most(basic["words"]),
