@@ -8,7 +8,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from hindsight_memory.domain import Action, Draft, Kind, Memory, Message, Receipt, Role, Scope, Source
+from hindsight_memory.domain import (
+    Action,
+    Draft,
+    Event,
+    Kind,
+    Memory,
+    Message,
+    Receipt,
+    Role,
+    Scope,
+    Source,
+    new_id,
+)
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.ingest.enrich import cleaned, content_hash, marks_of, remember
 from hindsight_memory.ingest.pipeline import written
@@ -18,6 +30,14 @@ from hindsight_memory.text.signals import is_small_talk
 
 _SOURCES: Final = {Role.USER: Source.USER, Role.ASSISTANT: Source.AGENT, Role.TOOL: Source.TOOL}
 _NOT_STORED: Final = Receipt(id="", action=Action.REJECTED, created=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message as it is to be stored, but for its place, and what it is found by."""
+
+    memory: Memory
+    marks: Marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,34 +55,45 @@ class ConversationWriter:
         with neither are taken for a repeated call when they are exactly the session's last turns. A turn that was
         forgotten does not come back. System prompts and blocks of recalled memory are not stored (``rejected``).
         """
-        if scope.session_id is None:
-            raise InvalidInput("A conversation needs a session.", hint="Give session_id.", field="session_id")
-        turns = self._turns(messages, scope)
-        marks = [marks_of(turn) if turn else Marks() for turn in turns]  # before the transaction: others wait for it
+        turns = self.turns(messages, scope)
         async with self.store.transaction(scope) as tx:
-            placed = await _place(turns, scope.session_id, tx)
-            pairs = zip(placed, marks, strict=True)
-            receipts = [await _append(turn, found_by, tx) if turn else _NOT_STORED for turn, found_by in pairs]
-            told = zip(placed, receipts, strict=True)
-            await tx.record([written(turn, receipt, actor) for turn, receipt in told if turn and receipt.created])
+            return await self.append(turns, scope, actor, tx)
+
+    def turns(self, messages: Sequence[Message], scope: Scope, until: datetime | None = None) -> list[Turn | None]:
+        """The messages as turns, ``None`` for what is not stored; working ones that expire ``until`` then, if given.
+
+        To be made before a transaction: while it lasts, others wait.
+        """
+        session_of(scope)
+        seen: Counter[str] = Counter()
+        read = [self._turn(message, scope, until, seen) for message in messages]
+        return [None if memory is None else Turn(memory, marks_of(memory)) for memory in read]
+
+    async def append(self, turns: Sequence[Turn | None], scope: Scope, actor: str, tx: Tx) -> list[Receipt]:
+        """Append turns to the scope's session within a transaction."""
+        placed = await _place([turn.memory if turn else None for turn in turns], session_of(scope), tx)
+        pairs = list(zip(placed, turns, strict=True))
+        receipts = [
+            await _append(memory, turn.marks, actor, tx) if memory and turn else _NOT_STORED for memory, turn in pairs
+        ]
+        told = zip(placed, receipts, strict=True)
+        await tx.record([written(turn, receipt, actor) for turn, receipt in told if turn and receipt.created])
         return receipts
 
-    def _turns(self, messages: Sequence[Message], scope: Scope) -> list[Memory | None]:
-        seen: Counter[str] = Counter()
-        return [self._turn(message, scope, seen) for message in messages]
-
-    def _turn(self, message: Message, scope: Scope, seen: Counter[str]) -> Memory | None:
+    def _turn(self, message: Message, scope: Scope, until: datetime | None, seen: Counter[str]) -> Memory | None:
         content = cleaned(message.content)
         if message.role is Role.SYSTEM or not content:
             return None
         draft = Draft(
             content=content,
-            kind=Kind.EPISODIC,
+            kind=Kind.EPISODIC if until is None else Kind.WORKING,
             source=_SOURCES[message.role],
             source_ref=message.id,
             speaker=message.speaker,
             occurred_at=message.occurred_at,
+            importance=message.importance,
             metadata=message.metadata,
+            expires_at=until,
         )
         turn = remember(draft, scope, self.clock(), self.settings)
         aside = message.role is Role.TOOL or is_small_talk(content)
@@ -109,11 +140,37 @@ def _said(turn: Memory) -> tuple[str | None, Source, str]:
     return turn.speaker, turn.source, turn.content
 
 
-async def _append(turn: Memory, marks: Marks, tx: Tx) -> Receipt:
+async def _append(turn: Memory, marks: Marks, actor: str, tx: Tx) -> Receipt:
     known = await tx.known(turn.content_hash)
+    if known is not None and known.kind is Kind.WORKING and turn.kind is Kind.EPISODIC:
+        (known,) = await promote([known], actor, turn.created_at, tx)
     if known is not None:
         return Receipt(id=known.id, action=Action.DUPLICATE, created=False, version=known.version)
     assert turn.session_id is not None
     placed = replace(turn, turn=await tx.next_turn(turn.session_id, 1))
     await tx.add(placed, marks)
     return Receipt(id=placed.id, action=Action.ADDED, created=True)
+
+
+async def promote(working: Sequence[Memory], actor: str, now: datetime, tx: Tx) -> list[Memory]:
+    """Make working messages what an ordinary conversation makes: the same memories, for good.
+
+    Their place and identity are those of any turn, so that nothing else changes. One that was forgotten stays so.
+    """
+    kept = [await tx.change(memory, kind=Kind.EPISODIC, expires_at=None) for memory in working]
+    await tx.record([about(memory, "promote", actor, now) for memory in kept])
+    return kept
+
+
+def about(memory: Memory, verb: str, actor: str, now: datetime, reason: str = "") -> Event:
+    """The line of the log that something was done to a memory."""
+    return Event(
+        id=new_id(now), bank_id=memory.bank_id, at=now, actor=actor, verb=verb, memory_id=memory.id, reason=reason
+    )
+
+
+def session_of(scope: Scope) -> str:
+    """The session that is meant. Raises ``InvalidInput`` where none is."""
+    if scope.session_id is None:
+        raise InvalidInput("A conversation needs a session.", hint="Give session_id.", field="session_id")
+    return scope.session_id

@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final
 
-from hindsight_memory.check import Checked, Limits
+from hindsight_memory.check import Limits
 from hindsight_memory.domain import (
     Changes,
     Check,
     Context,
+    Contradiction,
     Draft,
+    Erased,
+    History,
     Hit,
+    Judgement,
     Listing,
+    MaintainReport,
+    Maintenance,
     Memory,
     Message,
+    Outlook,
     Page,
     Query,
+    Ranking,
     Receipt,
+    Replay,
     Scope,
+    Span,
+    Suggestion,
     Wait,
     Who,
 )
-from hindsight_memory.errors import InvalidInput
+from hindsight_memory.server.call import Call, all_of, part
+from hindsight_memory.server.session_calls import SESSION_CALLS
+from hindsight_memory.server.task_calls import TASK_CALLS
 
 if TYPE_CHECKING:
     from hindsight_memory.service import Service  # only its name: a stdio server answers before the service is loaded
-
-C = TypeVar("C", bound=Checked)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +62,7 @@ class WriteManyBody(Waiting):
     drafts: tuple[Draft, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "drafts", _each(Draft, "drafts", self.drafts))
+        object.__setattr__(self, "drafts", all_of(Draft, "drafts", self.drafts))
         object.__setattr__(self, "wait", part(self, Waiting).wait)
 
 
@@ -63,7 +73,7 @@ class WriteConversationBody(Waiting):
     messages: tuple[Message, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "messages", _each(Message, "messages", self.messages))
+        object.__setattr__(self, "messages", all_of(Message, "messages", self.messages))
         object.__setattr__(self, "wait", part(self, Waiting).wait)
 
 
@@ -102,10 +112,66 @@ class UpdateBody(Changes, NamedBody):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ContradictionsBody(Who):
+    """What ``contradictions`` takes."""
+
+    limit: int = field(default=20, metadata=Limits(least=1, most=200))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolveBody(Who):
+    """What ``resolve`` takes."""
+
+    keep: str
+    over: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contradictions:
+    """Pairs of memories that contradict each other and both still stand."""
+
+    contradictions: tuple[Contradiction, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ForgetBody(NamedBody):
     """What ``forget`` takes."""
 
     reason: str = field(default="", metadata=Limits(most=2_000))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedbackBody(Judgement, NamedBody):
+    """What ``feedback`` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitBody(Who):
+    """What ``refit`` takes."""
+
+    reset: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaintainBody(Maintenance, Who):
+    """What ``maintain`` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForgetAllBody(Who):
+    """What ``forget_all`` takes."""
+
+    confirm: str = field(metadata=Limits(most=200))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuggestBody(Outlook, Who):
+    """What ``suggest`` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayBody(Span, Who):
+    """What ``replay`` takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,76 +189,17 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestions:
+    """What usually happens soon, the soonest first."""
+
+    suggestions: tuple[Suggestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Checks:
     """The lines of a health report."""
 
     checks: tuple[Check, ...]
-
-
-_Run: TypeAlias = "Callable[[Service, Any, Scope], Awaitable[Any]]"
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A verb as a wire sees it: the fields it takes, what answers it, the form of its reply."""
-
-    body: type[Who]
-    reply: type[Any]
-    run: _Run
-    changes: bool = False
-
-
-def parse(kind: type[C], data: object) -> C:
-    """The dataclass that a JSON object stands for; every door reads its input with this.
-
-    Raises ``InvalidInput`` naming the first field that is wrong, missing or not known.
-    """
-    if not isinstance(data, Mapping):
-        raise InvalidInput("The request must be a JSON object.", hint="Send an object of named fields.")
-    known = {each.name: each for each in fields_of(kind)}
-    for name in data:
-        if name not in known:
-            near = difflib.get_close_matches(str(name)[:60], known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"Use one of: {', '.join(sorted(known))}."
-            raise InvalidInput(f"{shown(name)} is not a field of this call.", hint=hint, field=shown(name))
-    for name, each in known.items():
-        if required(each) and name not in data:
-            raise InvalidInput(f"{name} is missing.", hint=f"Give {name}.", field=name)
-    return kind(**data)
-
-
-def part(body: Any, kind: type[C]) -> C:
-    """The domain's request among the fields of a body."""
-    return kind(**{each.name: getattr(body, each.name) for each in fields_of(kind)})
-
-
-def fields_of(kind: Any) -> tuple[Field[Any], ...]:
-    """The fields of one of the domain's requests."""
-    return fields(kind)
-
-
-def required(each: Field[Any]) -> bool:
-    """Whether a caller must give this field."""
-    return each.default is MISSING and each.default_factory is MISSING
-
-
-def shown(name: object) -> str:
-    """A caller's name for something, short and printable."""
-    return repr(str(name)[:60])[1:-1]
-
-
-def _each(kind: type[C], name: str, values: object) -> tuple[C, ...]:
-    if not isinstance(values, list | tuple):
-        raise InvalidInput(f"{name} must be a list.", field=name)
-    return tuple(_item(kind, f"{name}[{place}]", value) for place, value in enumerate(values))
-
-
-def _item(kind: type[C], where: str, value: object) -> C:
-    try:
-        return value if isinstance(value, kind) else parse(kind, value)
-    except InvalidInput as error:
-        at = f"{where}.{error.field}" if error.field else where
-        raise InvalidInput(f"{where}: {error.message}", hint=error.hint, field=at) from error
 
 
 async def _write(service: Service, body: WriteBody, scope: Scope) -> Receipt:
@@ -235,8 +242,48 @@ async def _forget(service: Service, body: ForgetBody, scope: Scope) -> Memory:
     return await service.forget(body.memory_id, scope, body.reason)
 
 
+async def _history(service: Service, body: NamedBody, scope: Scope) -> History:
+    return await service.history(body.memory_id, scope)
+
+
+async def _contradictions(service: Service, body: ContradictionsBody, scope: Scope) -> Contradictions:
+    return Contradictions(tuple(await service.contradictions(scope, body.limit)))
+
+
+async def _resolve(service: Service, body: ResolveBody, scope: Scope) -> Memory:
+    return await service.resolve(body.keep, body.over, scope)
+
+
 async def _restore(service: Service, body: NamedBody, scope: Scope) -> Memory:
     return await service.restore(body.memory_id, scope)
+
+
+async def _feedback(service: Service, body: FeedbackBody, scope: Scope) -> Memory:
+    return await service.feedback(body.memory_id, part(body, Judgement), scope)
+
+
+async def _refit(service: Service, body: RefitBody, scope: Scope) -> Ranking:
+    return await service.refit(scope, body.reset)
+
+
+async def _maintain(service: Service, body: MaintainBody, scope: Scope) -> MaintainReport:  # noqa: ARG001  # many banks
+    return await service.maintain(part(body, Maintenance))
+
+
+async def _purge(service: Service, body: ForgetBody, scope: Scope) -> Erased:
+    return await service.purge(body.memory_id, scope, body.reason)
+
+
+async def _forget_all(service: Service, body: ForgetAllBody, scope: Scope) -> Erased:
+    return await service.forget_all(scope, body.confirm)
+
+
+async def _suggest(service: Service, body: SuggestBody, scope: Scope) -> Suggestions:
+    return Suggestions(tuple(await service.suggest(part(body, Outlook), scope)))
+
+
+async def _replay(service: Service, body: ReplayBody, scope: Scope) -> Replay:
+    return await service.replay(part(body, Span), scope)
 
 
 async def _doctor(service: Service, body: Who, scope: Scope) -> Checks:  # noqa: ARG001  # it is about the whole store
@@ -256,6 +303,18 @@ CALLS: Final[Mapping[str, Call]] = MappingProxyType(
         "update": Call(UpdateBody, Memory, _update, changes=True),
         "forget": Call(ForgetBody, Memory, _forget, changes=True),
         "restore": Call(NamedBody, Memory, _restore, changes=True),
+        "history": Call(NamedBody, History, _history),
+        "contradictions": Call(ContradictionsBody, Contradictions, _contradictions),
+        "resolve": Call(ResolveBody, Memory, _resolve, changes=True),
+        "feedback": Call(FeedbackBody, Memory, _feedback, changes=True),
+        "refit": Call(RefitBody, Ranking, _refit, changes=True),
+        **SESSION_CALLS,
+        **TASK_CALLS,
+        "suggest": Call(SuggestBody, Suggestions, _suggest),
+        "replay": Call(ReplayBody, Replay, _replay),
+        "maintain": Call(MaintainBody, MaintainReport, _maintain, changes=True),
+        "purge": Call(ForgetBody, Erased, _purge, changes=True),
+        "forget_all": Call(ForgetAllBody, Erased, _forget_all, changes=True),
         "doctor": Call(Who, Checks, _doctor),
     }
 )
