@@ -7,7 +7,6 @@ import importlib.util
 import math
 import os
 import re
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,13 +15,23 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from hindsight_memory.assist.assistant import Assistant, Rules, Task
 from hindsight_memory.check import parse_zone
 from hindsight_memory.domain import utc_now
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.ingest.conversation import ConversationWriter
+from hindsight_memory.ingest.extract import Extractor
 from hindsight_memory.ingest.index import Indexer, space_of
+from hindsight_memory.ingest.judge import Judge
 from hindsight_memory.ingest.pipeline import Writer
+from hindsight_memory.ingest.reading import Reading
+from hindsight_memory.ingest.second_look import SecondLook
+from hindsight_memory.ingest.sessions import SessionKeeper
+from hindsight_memory.ingest.steps import StepWriter
+from hindsight_memory.lifecycle.maintain import Keeper
+from hindsight_memory.lifecycle.reflect import Reflector
 from hindsight_memory.models.base import LLM, Embedder, ModelFailed, Reranker
+from hindsight_memory.models.budget import Budget
 from hindsight_memory.models.calibration import background
 from hindsight_memory.models.local import bundled, fastembed, sentence_transformers
 from hindsight_memory.recall.pipeline import Finder
@@ -30,13 +39,16 @@ from hindsight_memory.recall.plan import Models, Understanding
 from hindsight_memory.service import Parts, Service
 from hindsight_memory.settings import (
     EmbedSettings,
+    LifecycleSettings,
     LLMSettings,
+    ReadSettings,
     RecallSettings,
     RerankSettings,
     ServerSettings,
     Settings,
 )
 from hindsight_memory.store.base import Space, Store
+from hindsight_memory.store.holders import gone, holder, leader, left
 from hindsight_memory.store.sqlite import SQLiteStore
 
 PREFIX: Final = "HINDSIGHT_MEMORY_"
@@ -64,10 +76,21 @@ VARIABLES: Final = (
     Variable("LLM_BASE_URL", "llm", "base_url", "its address"),
     Variable("LLM_API_KEY", "llm", "api_key", "its key"),
     Variable("LLM_TIMEOUT_S", "llm", "timeout_s", "seconds one of its answers may take"),
+    Variable("LLM_DAILY_TOKENS", "llm", "daily_tokens", "tokens it may take in a day, 0 for no limit"),
+    Variable("LLM_EXTRACT", "llm", "extract", "another model, or none, to pick out what is worth remembering"),
+    Variable("LLM_JUDGE", "llm", "judge", "another model, or none, to tell a change from a repetition"),
+    Variable("LLM_SUMMARISE", "llm", "summarise", "another model, or none, to shorten long texts"),
+    Variable("LLM_REFLECT", "llm", "reflect", "another model, or none, to draw lessons from tasks"),
+    Variable("LLM_STATE", "llm", "state", "another model, or none, to keep a session's state"),
+    Variable("LLM_BACKLOG_DAYS", "read", "backlog_days", "days back that it reads what was written, 0 for no limit"),
+    Variable("LLM_DAILY_MEMORIES", "read", "daily_memories", "memories it reads in a day, 0 for no limit"),
     Variable("RERANK", "rerank", "name", "fastembed:MODEL, flashrank:MODEL, endpoint:MODEL or llm"),
     Variable("RERANK_BASE_URL", "rerank", "base_url", "address of the rerank endpoint"),
     Variable("RERANK_API_KEY", "rerank", "api_key", "its key"),
     Variable("RERANK_WAIT_S", "rerank", "wait_s", "seconds a search waits for the reranker"),
+    Variable("MAINTENANCE", "lifecycle", "schedule", "on, or off: whether a running service does maintenance itself"),
+    Variable("KEEP_DELETED_DAYS", "lifecycle", "keep_deleted_days", "days that a forgotten memory can be restored"),
+    Variable("MOST_MEMORIES", "lifecycle", "most_memories", "memories of one user; of more, the least are forgotten"),
     Variable("HOST", "server", "host", "address the server listens on"),
     Variable("PORT", "server", "port", "port the server listens on"),
     Variable("API_KEY", "server", "api_key", "key that callers of the server must show"),
@@ -78,7 +101,9 @@ _GROUPS: Final[Mapping[str, type[Any]]] = {
     "recall": RecallSettings,
     "embed": EmbedSettings,
     "llm": LLMSettings,
+    "read": ReadSettings,
     "rerank": RerankSettings,
+    "lifecycle": LifecycleSettings,
     "server": ServerSettings,
 }
 
@@ -125,7 +150,9 @@ async def build(
     Raises ``InvalidInput`` for a database or a model that is not known, ``Unavailable`` when the database cannot be
     used.
     """
-    llm = llm_of(settings.llm) if llm is None else llm
+    budget = Budget(settings.llm.daily_tokens, clock)
+    llm = llm_of(settings.llm, budget) if llm is None else llm
+    assistant = assistant_of(settings.llm, llm, budget)
     reranker = reranker_of(settings.rerank, llm) if reranker is None else reranker
     store = await open_store(settings, clock)
     try:
@@ -135,7 +162,7 @@ async def build(
         lacking = await store.use_spaces([space_of(embedder) for embedder in wanted]) if wanted else 0
         past = await _past(former, wanted, settings) if lacking else []
         models = Models([*wanted[:1], *past], wanted[1:], llm)
-        parts = _wired(settings, store, models, reranker, clock)
+        parts = _wired(settings, store, models, assistant, reranker, clock)
         return Service(replace(parts, notes=notes))
     except BaseException:
         await store.close()
@@ -218,7 +245,7 @@ async def _embedder(name: str, settings: EmbedSettings, dimension: int | None) -
     raise InvalidInput(f"{name!r} is not an embedder.", hint=hint, field=f"{PREFIX}EMBEDDER")
 
 
-def llm_of(settings: LLMSettings) -> LLM | None:
+def llm_of(settings: LLMSettings, budget: Budget | None = None) -> LLM | None:
     """The language model that the settings name. It is asked for nothing here, so it need not answer yet."""
     kind, _, model = settings.name.partition(":")
     match kind, model:
@@ -228,14 +255,44 @@ def llm_of(settings: LLMSettings) -> LLM | None:
             _needs("httpx", "LLM")
             from hindsight_memory.models.chat import OpenAIChat
 
-            return OpenAIChat(model, settings)
+            return OpenAIChat(model, settings, budget)
         case "anthropic", str() if model:
             _needs("httpx", "LLM")
             from hindsight_memory.models.chat import AnthropicChat
 
-            return AnthropicChat(model, settings)
+            return AnthropicChat(model, settings, budget)
     hint = "Use openai:MODEL (with HINDSIGHT_MEMORY_LLM_BASE_URL for a compatible one) or anthropic:MODEL."
     raise InvalidInput(f"{settings.name!r} is not a language model.", hint=hint, field=f"{PREFIX}LLM")
+
+
+def assistant_of(settings: LLMSettings, llm: LLM | None, budget: Budget) -> Assistant:
+    """Who judges: the language model, or another one for a task that names it; rules where there is none."""
+    made: dict[str, LLM | None] = {"": llm, settings.name: llm, "none": None}
+    models: dict[Task, LLM] = {}
+    for task in Task:
+        name = getattr(settings, task.value)
+        if name not in made:
+            made[name] = _task_model(task, name, settings, budget)
+        if (model := made[name]) is not None:
+            models[task] = model
+    if not models:
+        return Rules()
+    from hindsight_memory.assist.llm import LLMAssistant
+
+    return LLMAssistant(models, Rules(), settings.timeout_s, settings.text_tokens)
+
+
+def _task_model(task: Task, name: str, settings: LLMSettings, budget: Budget) -> LLM | None:
+    """The model of one task; address and key are those of the other models, so its maker must be theirs too."""
+    maker = settings.name.partition(":")[0]
+    variable = f"{PREFIX}LLM_{task.value.upper()}"
+    if maker and maker != name.partition(":")[0]:
+        hint = f"It shares address and key with {settings.name}: use {maker}:MODEL, or none."
+        raise InvalidInput(f"{name!r} is not a model beside {settings.name!r}.", hint=hint, field=variable)
+    try:
+        return llm_of(replace(settings, name=name), budget)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, hint=error.hint, field=variable) from None
 
 
 def reranker_of(settings: RerankSettings, llm: LLM | None) -> Reranker | None:
@@ -304,36 +361,38 @@ async def _past(former: Sequence[Space], wanted: Sequence[Embedder], settings: S
 
 
 def _wired(
-    settings: Settings, store: Store, models: Models, reranker: Reranker | None, clock: Callable[[], datetime]
+    settings: Settings,
+    store: Store,
+    models: Models,
+    assistant: Assistant,
+    reranker: Reranker | None,
+    clock: Callable[[], datetime],
 ) -> Parts:
     understand = Understanding(models, settings.recall, settings.llm)
     wanted = [*models.usual[:1], *models.others]
+    writer, converser = Writer(store, settings.write, clock), ConversationWriter(store, settings.write, clock)
+    look, extract = SecondLook(store, clock), Extractor(writer)
+    sessions = SessionKeeper(store, converser, settings.write, settings.session, clock)
+    judge = Judge(store, assistant, wanted, look, settings.read, clock)
+    reading = Reading(store, assistant, writer, sessions, judge, settings, leader(), clock, left)
     return Parts(
         settings=settings,
         store=store,
         embedders=[*models.usual, *models.others],
-        writer=Writer(store, settings.write, clock),
-        converser=ConversationWriter(store, settings.write, clock),
-        indexer=Indexer(store, wanted, settings.write, f"{socket.gethostname()}:{os.getpid()}", _gone),
+        writer=writer,
+        converser=converser,
+        sessions=sessions,
+        steps=StepWriter(store, converser, settings.write, settings.reflect, clock),
+        reflector=Reflector(store, settings.write, settings.reflect, clock),
+        indexer=Indexer(store, wanted, settings.write, holder(), look, extract, gone, reading.wake),
+        reading=reading,
         finder=Finder(store, understand, settings, clock, reranker),
+        keeper=Keeper(store, settings, clock, leader(), left, space=wanted[0].space if wanted else None),
         clock=clock,
         llm=models.llm,
         reranker=reranker,
+        assistant=assistant,
     )
-
-
-def _gone(holder: str) -> bool:
-    """Whether the process that a claim names ran here and has ended, or had this one's number before it."""
-    host, _, number = holder.rpartition(":")
-    if host != socket.gethostname() or not number.isdecimal() or os.name != "posix":
-        return False
-    try:
-        os.kill(int(number), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return int(number) == os.getpid()
 
 
 def _installed(package: str) -> bool:
@@ -348,16 +407,25 @@ def _value(variable: Variable, name: str, value: str) -> Any:
         return parse_zone(name, value)
     if variable.setting == "floor":
         return _bounded(name, value, 1, "from 0 to 1")
+    if isinstance(default, bool):
+        return _switch(name, value)
+    if variable.setting == "keep_deleted_days":
+        return _bounded(name, value, 3_650, "of days, from 0 to 3,650")
     if isinstance(default, float):
         return _seconds(name, value)
     return _number(name, value) if isinstance(default, int) else value
 
 
+def _switch(name: str, value: str) -> bool:
+    if value.lower() not in ("on", "off"):
+        raise InvalidInput(f"{name} must be on or off.", field=name)
+    return value.lower() == "on"
+
+
 def _number(name: str, value: str) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise InvalidInput(f"{name} must be a whole number.", field=name) from None
+    if not (value.isascii() and value.isdecimal()):
+        raise InvalidInput(f"{name} must be a whole number.", field=name)
+    return int(value[:18])
 
 
 def _seconds(name: str, value: str) -> float:

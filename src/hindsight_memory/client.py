@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -14,26 +14,42 @@ from hindsight_memory.check import parse_choice
 from hindsight_memory.domain import (
     Changes,
     Check,
+    Consolidated,
+    Consolidation,
     Context,
+    Contradiction,
     Draft,
+    Erased,
+    Feedback,
+    History,
     Hit,
     ImportReport,
+    Jobs,
+    Judgement,
     Kind,
     Listing,
+    MaintainReport,
+    Maintenance,
     Memory,
     Message,
+    Moment,
     Outcome,
+    Outlook,
     Page,
     Query,
+    Ranking,
     Receipt,
+    Replay,
     Scope,
     Source,
+    Span,
     Status,
+    Suggestion,
     Visibility,
     Wait,
     utc_now,
 )
-from hindsight_memory.errors import InvalidInput
+from hindsight_memory.sessions import AsyncSessions, WhoFields, listed, message_of
 
 if TYPE_CHECKING:
     from hindsight_memory.remote import Remote
@@ -42,14 +58,6 @@ if TYPE_CHECKING:
 
 def unheard(_: int) -> None:
     """Progress that nobody follows."""
-
-
-class WhoFields(TypedDict, total=False):
-    """Whose memory, and who acts: what a call may say instead of the object's own."""
-
-    user_id: str | None
-    agent_id: str | None
-    session_id: str | None
 
 
 class WriteFields(WhoFields, total=False):
@@ -95,13 +103,16 @@ class SearchFields(FilterFields, total=False):
 
     limit: int
     zone: str | None
+    cold: bool
     spaces: Sequence[str]
+    moment: Moment | str | None
 
 
 class ListFields(FilterFields, total=False):
     """The fields of a ``Listing``."""
 
     status: Status | str
+    doubted: bool
     limit: int
     after: str | None
 
@@ -122,7 +133,51 @@ class UpdateFields(WhoFields, total=False):
     version: int
 
 
-class AsyncHindsightMemory:
+class FeedbackFields(WhoFields, total=False):
+    """The fields of a ``Judgement`` besides its verdict."""
+
+    query: str | None
+    note: str
+    source: Source | str | None
+
+
+class SuggestFields(WhoFields, total=False):
+    """The fields of an ``Outlook``."""
+
+    at: datetime | str | None
+    horizon_hours: float
+    zone: str | None
+    limit: int
+
+
+class MaintainFields(TypedDict, total=False):
+    """The fields of ``Maintenance``."""
+
+    dry_run: bool
+    due: bool
+    beyond_half: bool
+    routines: Sequence[str]
+    users: Sequence[str]
+
+
+class ConsolidateFields(WhoFields, total=False):
+    """The fields of a ``Consolidation``."""
+
+    dry_run: bool
+    propose: bool
+    undo: datetime | str | None
+
+
+class ReplayFields(WhoFields, total=False):
+    """The fields of a ``Span``."""
+
+    since: datetime | str | None
+    until: datetime | str | None
+    limit: int
+    after: str | None
+
+
+class AsyncHindsightMemory(AsyncSessions):
     """Long-term memory for agents.
 
     Use it as ``async with AsyncHindsightMemory() as memory: …``, or call ``open`` and ``close``.
@@ -200,8 +255,7 @@ class AsyncHindsightMemory:
     ) -> list[Receipt]:
         """Remember several things, all or none; the receipts come in their order."""
         scope, _ = self._split(who)
-        listed = _listed("drafts", drafts)
-        whole = [draft if isinstance(draft, Draft) else Draft(content=draft) for draft in listed]
+        whole = [draft if isinstance(draft, Draft) else Draft(content=draft) for draft in listed("drafts", drafts)]
         return await (await self._opened()).write_many(whole, scope, parse_choice("wait", wait, Wait))
 
     async def write_conversation(
@@ -213,7 +267,7 @@ class AsyncHindsightMemory:
     ) -> list[Receipt]:
         """Append messages (``role``, ``content``, …) to the session, each one episodic memory among its neighbours."""
         scope, _ = self._split(who)
-        whole = [_message(message) for message in _listed("messages", messages)]
+        whole = [message_of(message) for message in listed("messages", messages)]
         return await (await self._opened()).write_conversation(whole, scope, parse_choice("wait", wait, Wait))
 
     async def import_file(
@@ -270,6 +324,71 @@ class AsyncHindsightMemory:
         """Bring a forgotten memory back."""
         return await (await self._opened()).restore(memory_id, self._split(who)[0])
 
+    async def history(self, memory_id: str, **who: Unpack[WhoFields]) -> History:
+        """What a memory replaced and what replaced it, the oldest first, with the reasons and the log."""
+        return await (await self._opened()).history(memory_id, self._split(who)[0])
+
+    async def contradictions(self, *, limit: int = 20, **who: Unpack[WhoFields]) -> list[Contradiction]:
+        """Pairs of memories that contradict each other and both still stand; settle one with ``resolve``."""
+        return await (await self._opened()).contradictions(self._split(who)[0], limit)
+
+    async def resolve(self, *, keep: str, over: str, **who: Unpack[WhoFields]) -> Memory:
+        """Settle a contradiction: the memory ``keep`` replaces ``over``, which stays in its history."""
+        return await (await self._opened()).resolve(keep, over, self._split(who)[0])
+
+    async def feedback(self, memory_id: str, verdict: Feedback | str, **fields: Unpack[FeedbackFields]) -> Memory:
+        """Say that a memory was ``used``, ``helpful``, ``wrong`` or ``outdated``; ``restore`` undoes the last two.
+
+        Args:
+            memory_id: The memory's id.
+            verdict: What it turned out to be worth.
+            **fields: ``query`` is the question it was found for, ``note`` says why, ``source`` who judges: the user,
+                or the agent, which it is where an ``agent_id`` is named and ``source`` is not.
+        """
+        scope, values = self._split(fields)
+        verdict = parse_choice("verdict", verdict, Feedback)
+        return await (await self._opened()).feedback(memory_id, Judgement(verdict=verdict, **values), scope)
+
+    async def refit(self, *, reset: bool = False, **who: Unpack[WhoFields]) -> Ranking:
+        """Fit the ranking of this bank to its feedback now, or ``reset`` it; returns the weights in force."""
+        return await (await self._opened()).refit(self._split(who)[0], reset)
+
+    async def suggest(self, **fields: Unpack[SuggestFields]) -> list[Suggestion]:
+        """What usually happens soon, or follows what just happened, the soonest first, with the evidence."""
+        scope, values = self._split(fields)
+        return await (await self._opened()).suggest(Outlook(**values), scope)
+
+    async def consolidate(self, **fields: Unpack[ConsolidateFields]) -> Consolidated:
+        """Conclude from what came up again and again: what is usually so, and how tasks are done.
+
+        Args:
+            **fields: ``dry_run`` only says what would be concluded, ``propose`` has it wait until ``restore`` accepts
+                it or ``forget`` refuses it, ``undo`` takes back the run of that time.
+        """
+        scope, values = self._split(fields)
+        return await (await self._opened()).consolidate(Consolidation(**values), scope)
+
+    async def replay(self, **fields: Unpack[ReplayFields]) -> Replay:
+        """What happened, oldest first, each event with the memory it is about, a page at a time."""
+        scope, values = self._split(fields)
+        return await (await self._opened()).replay(Span(**values), scope)
+
+    async def maintain(self, **fields: Unpack[MaintainFields]) -> MaintainReport:
+        """Let go of what has had its time, in the banks of all users; ``dry_run`` only says what would be done."""
+        return await (await self._opened()).maintain(Maintenance(**fields))  # type: ignore[arg-type]  # read by Checked
+
+    async def jobs(self, *, retry: bool = False, **who: Unpack[WhoFields]) -> Jobs:
+        """How far language models are with what was written, and what went wrong; ``retry`` tries that again."""
+        return await (await self._opened()).jobs(self._split(who)[0], retry=retry)
+
+    async def purge(self, memory_id: str, *, reason: str = "", **who: Unpack[WhoFields]) -> Erased:
+        """Remove one memory for good, at once; returns what was removed, counted."""
+        return await (await self._opened()).purge(memory_id, self._split(who)[0], reason)
+
+    async def forget_all(self, *, confirm: str, **who: Unpack[WhoFields]) -> Erased:
+        """Remove everything that is kept of a user, for good; ``confirm`` is the ``user_id`` once more."""
+        return await (await self._opened()).forget_all(self._split(who)[0], confirm)
+
     async def doctor(self) -> list[Check]:
         """What this memory runs on, and whether it is well."""
         return await (await self._opened()).doctor()
@@ -307,20 +426,3 @@ class AsyncHindsightMemory:
         """Memories by filter, newest first, a page at a time."""
         scope, values = self._split(fields)
         return await (await self._opened()).list(Listing(**values), scope)
-
-
-def _listed(name: str, value: Any) -> Sequence[Any]:
-    # A text is a sequence too: its letters would become memories.
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
-        raise InvalidInput(f"{name} must be a list.", field=name)
-    return value
-
-
-def _message(value: Message | Mapping[str, Any]) -> Message:
-    if isinstance(value, Message):
-        return value
-    try:
-        return Message(**value)
-    except TypeError as error:
-        hint = f"A message has the fields {', '.join(f.name for f in fields(Message))}."
-        raise InvalidInput(f"A message could not be read: {error}.", hint=hint, field="messages") from error

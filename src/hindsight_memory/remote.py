@@ -9,19 +9,42 @@ from typing import TYPE_CHECKING, Any
 
 from hindsight_memory import errors
 from hindsight_memory.domain import (
+    Appended,
     Changes,
     Check,
+    Consolidated,
+    Consolidation,
     Context,
+    Contradiction,
+    Desk,
     Draft,
+    Ended,
+    Erased,
+    History,
     Hit,
     ImportReport,
+    Jobs,
+    Judgement,
     Listing,
+    MaintainReport,
+    Maintenance,
     Memory,
     Message,
+    Outlook,
     Page,
     Query,
+    Ranking,
     Receipt,
+    Recorded,
+    Reflection,
+    Replay,
     Scope,
+    Session,
+    SessionState,
+    Span,
+    StatePatch,
+    Step,
+    Suggestion,
     Wait,
 )
 from hindsight_memory.wire import from_wire, to_wire
@@ -109,6 +132,84 @@ class Remote:
     async def restore(self, memory_id: str, scope: Scope) -> Memory:
         """See ``Service.restore``."""
         return from_wire(Memory, await self._post("restore", None, scope, memory_id=memory_id))
+
+    async def history(self, memory_id: str, scope: Scope) -> History:
+        """See ``Service.history``."""
+        return from_wire(History, await self._post("history", None, scope, memory_id=memory_id))
+
+    async def contradictions(self, scope: Scope, limit: int = 20) -> list[Contradiction]:
+        """See ``Service.contradictions``."""
+        found = await self._post("contradictions", None, scope, limit=limit)
+        return [from_wire(Contradiction, each) for each in found["contradictions"]]
+
+    async def resolve(self, keep: str, over: str, scope: Scope) -> Memory:
+        """See ``Service.resolve``."""
+        return from_wire(Memory, await self._post("resolve", None, scope, keep=keep, over=over))
+
+    async def feedback(self, memory_id: str, judgement: Judgement, scope: Scope) -> Memory:
+        """See ``Service.feedback``."""
+        return from_wire(Memory, await self._post("feedback", judgement, scope, memory_id=memory_id))
+
+    async def refit(self, scope: Scope, reset: bool = False) -> Ranking:
+        """See ``Service.refit``."""
+        return from_wire(Ranking, await self._post("refit", None, scope, reset=reset))
+
+    async def get_session(self, scope: Scope, budget_tokens: int | None = None) -> Session:
+        """See ``Service.get_session``."""
+        return from_wire(Session, await self._post("get_session", None, scope, budget_tokens=budget_tokens))
+
+    async def put_session(self, state: SessionState, scope: Scope, version: int | None = None) -> Desk:
+        """See ``Service.put_session``."""
+        return from_wire(Desk, await self._post("put_session", state, scope, version=version))
+
+    async def patch_session(self, patch: StatePatch, scope: Scope) -> Desk:
+        """See ``Service.patch_session``."""
+        return from_wire(Desk, await self._post("patch_session", patch, scope))
+
+    async def append_session(self, messages: Sequence[Message], scope: Scope, *, rules: bool = True) -> Appended:
+        """See ``Service.append_session``."""
+        return from_wire(Appended, await self._post("append_session", None, scope, messages=messages, rules=rules))
+
+    async def end_session(self, scope: Scope, *, discard: bool = False) -> Ended:
+        """See ``Service.end_session``."""
+        return from_wire(Ended, await self._post("end_session", None, scope, discard=discard))
+
+    async def record_step(self, step: Step, scope: Scope) -> Recorded:
+        """See ``Service.record_step``."""
+        return from_wire(Recorded, await self._post("record_step", step, scope))
+
+    async def reflect(self, scope: Scope, task: str = "") -> Reflection:
+        """See ``Service.reflect``."""
+        return from_wire(Reflection, await self._post("reflect", None, scope, task=task))
+
+    async def suggest(self, outlook: Outlook, scope: Scope) -> list[Suggestion]:
+        """See ``Service.suggest``."""
+        reply = await self._post("suggest", outlook, scope)
+        return [from_wire(Suggestion, each) for each in reply["suggestions"]]
+
+    async def consolidate(self, asked: Consolidation, scope: Scope) -> Consolidated:
+        """See ``Service.consolidate``."""
+        return from_wire(Consolidated, await self._post("consolidate", asked, scope))
+
+    async def replay(self, span: Span, scope: Scope) -> Replay:
+        """See ``Service.replay``."""
+        return from_wire(Replay, await self._post("replay", span, scope))
+
+    async def maintain(self, asked: Maintenance) -> MaintainReport:
+        """See ``Service.maintain``."""
+        return from_wire(MaintainReport, await self._post("maintain", asked, None))
+
+    async def jobs(self, scope: Scope, *, retry: bool = False) -> Jobs:
+        """See ``Service.jobs``."""
+        return from_wire(Jobs, await self._post("jobs", None, scope, retry=retry))
+
+    async def purge(self, memory_id: str, scope: Scope, reason: str = "") -> Erased:
+        """See ``Service.purge``."""
+        return from_wire(Erased, await self._post("purge", None, scope, memory_id=memory_id, reason=reason))
+
+    async def forget_all(self, scope: Scope, confirm: str) -> Erased:
+        """See ``Service.forget_all``."""
+        return from_wire(Erased, await self._post("forget_all", None, scope, confirm=confirm))
 
     async def doctor(self) -> list[Check]:
         """See ``Service.doctor``."""

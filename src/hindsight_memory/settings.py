@@ -49,6 +49,47 @@ class WriteSettings:
     )
     working_ttl_s: float = 3_600.0
     """How long working memory lives when its writer names no end."""
+    summary_over: int = 500
+    """Characters beyond which a memory is given a summary; its full text stays, and is what is searched."""
+    summary_tokens: int = 120
+    """Longest summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """What is shown of a session while it runs. How long it runs is ``working_ttl_s`` of the write path."""
+
+    budget_tokens: int = 4_000
+    """State and latest messages together."""
+    messages: int = 500
+    """The latest messages that are looked at."""
+    half_life: int = 10
+    """Messages after which one is worth half of what it was when it was said."""
+    aside: float = 0.2
+    """What a greeting or a tool's output is worth, against 1 for what is said."""
+    batch: int = 200
+    """Messages promoted in one transaction: others wait while it lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectSettings:
+    """Steps of tasks, and what looking back over a task writes. The importance of a lesson is how sure it is."""
+
+    looked_back: int = 40
+    """Turns before a step that are read to tell whether its task is stuck."""
+    step_importance: float = 0.3
+    helped_by: int = 3
+    """Most memories shown to who is stuck."""
+    turns: int = 2_000
+    """The latest turns of a task that are looked back on."""
+    lesson_importance: float = 0.6
+    outcome_importance: float = 0.5
+    gain: float = 0.2
+    """Part of the way to 1 that a lesson goes up each time it is borne out again."""
+    loss: float = 0.6
+    """What is left of it each time its advice was followed in vain."""
+    least: float = 0.25
+    """Below it a lesson is retired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +142,8 @@ class RecallSettings:
     """What each retriever brings, at least the number of results asked for."""
     looked_at: int = 100
     """How many of the candidates are read and measured, at least twice the number of results asked for."""
+    moment_span: float = 0.15
+    """How much the moment of a task that a search is made at may raise a score; a lesson of the very error, twice that."""
     floor: float = 0.1
     """The gate: where the best confidence is below it, a search says that it is not sure and a context is empty.
 
@@ -121,7 +164,7 @@ class RecallSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How fast each kind fades, and how much that, importance and trust may move a score."""
+    """How fast each kind fades, and how much that, importance, trust, use and feedback may move a score."""
 
     decay_per_day: Mapping[Kind, float] = field(
         default_factory=lambda: MappingProxyType(
@@ -132,6 +175,117 @@ class RetentionSettings:
     importance_span: float = 0.2
     trust_span: float = 0.15
     use_span: float = 0.05
+    feedback_span: float = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackSettings:
+    """What a verdict does to a memory, and what many of them do to a bank's ranking.
+
+    A memory's numbers move once a day for each verdict and each who judges.
+    """
+
+    importance_step: float = 0.1
+    """What a helpful memory gains of the importance it still lacks to ``importance_most``."""
+    importance_most: float = 0.9
+    trust_step: float = 0.25
+    """What the user's «helpful» gives back of the trust that a memory of its source would have."""
+    trust_left: float = 0.3
+    """What the user's «wrong» leaves of a memory's trust."""
+    agent_day: int = 20
+    """Memories that one agent may call wrong or outdated in a day; a mistaken one must not empty a bank."""
+    user_day: int = 200
+    memory_day: int = 50
+    """Verdicts on one memory in a day that are taken down."""
+    least_pairs: int = 20
+    """Comparisons before a bank's ranking is touched at all."""
+    most_pairs: int = 400
+    """The newest comparisons that count."""
+    pairs_day: int = 20
+    """Comparisons of one day that count for one who judges."""
+    refit_every: int = 10
+    """New comparisons after which the ranking is fitted anew."""
+    against: int = 5
+    """Memories above, and as many below, that a judged one is compared with."""
+    ridge: float = 50.0
+    """How strongly weights are held at 1: as much as that many comparisons of size 1 pull them away."""
+    least_weight: float = 0.8
+    most_weight: float = 1.25
+    """Bounds of a weight. At the worst of 60 corners of them, recall at 5 lost 3.3 points; see docs/feedback.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleSettings:
+    """How long what is kept, and how maintenance goes about it. See docs/forgetting.md."""
+
+    schedule: bool = True
+    """Whether a running service does maintenance by itself."""
+    look_s: float = 300.0
+    """How often it looks for what is due."""
+    lease_s: float = 120.0
+    """How long a process that does maintenance is believed to be at it without a sign."""
+    hot_days: float = 7.0
+    """Days without use after which a memory is warm."""
+    cold_days: Mapping[Kind, float] = field(
+        default_factory=lambda: MappingProxyType(
+            {Kind.WORKING: 30.0, Kind.EPISODIC: 30.0, Kind.SEMANTIC: 90.0, Kind.PROCEDURAL: 90.0}
+        )
+    )
+    """Days without use after which it is cold: archived, and found only by who asks for cold ones."""
+    keep_deleted_days: float = 7.0
+    """Days that a forgotten memory can be restored; after them it is purged."""
+    most_memories: int = 100_000
+    """Active memories of one bank; of more, those worth least are forgotten."""
+    page: int = 500
+    """Memories read at once."""
+    batch: int = 100
+    """Changes made in one transaction: other processes get their turn between two of them."""
+    near: int = 8
+    """Memories that one is compared with by meaning, and by words, when repeats are looked for."""
+    at_most: float = 0.5
+    """Share of a bank that one routine takes out of sight in one run, ends that were named apart, ..."""
+    at_least: int = 10
+    """... where that is more than so many memories."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """How turns become episodes, and what is learnt of what comes up again. See docs/consolidation.md."""
+
+    rest_s: float = 3_600.0
+    """How long a session has been silent when its turns are grouped; one that was ended is not waited for."""
+    turns: int = 2_000
+    """Turns grouped at once: a longer session is read in parts."""
+    edges: int = 50
+    """Most memories that one is said to be made of."""
+    support: int = 3
+    """Sessions, or days, in which something must have come up before it is taken for what is usually so."""
+    looked_at: int = 20_000
+    """Latest statements that are held against each other, and latest tasks."""
+    least_importance: float = 0.6
+    """What something is worth that has come up so often; each further time adds a tenth, ..."""
+    most_importance: float = 0.9
+    """... up to this."""
+
+
+@dataclass(frozen=True, slots=True)
+class HabitSettings:
+    """What counts as usual when ``suggest`` looks for it. See docs/suggestions.md."""
+
+    looked_at: int = 4_000
+    """Latest memories of what happened that are read, ..."""
+    days: int = 400
+    """... of so many days."""
+    groups: int = 60
+    """Things that recur, the most frequent, whose times are tested."""
+    least: int = 4
+    """Times that something must have been usual, each in another period."""
+    coverage: float = 0.5
+    """Share of the latest occasions on which it must have occurred."""
+    error: float = 0.005
+    """How likely one false habit may be in a bank that has none, and one false sequel."""
+    evidence: int = 20
+    """Memories named as evidence, the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +311,55 @@ class EmbedSettings:
 
 @dataclass(frozen=True, slots=True)
 class LLMSettings:
-    """The language model, if there is one: ``openai:MODEL`` or ``anthropic:MODEL``; without an address its maker's."""
+    """The language model, if there is one: ``openai:MODEL`` or ``anthropic:MODEL``; without an address its maker's.
+
+    Each task may have a model of its own at the same address, or ``none``.
+    """
 
     name: str = ""
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     timeout_s: float = 30.0
     """How long one answer may take, repeats included."""
+    extract: str = ""
+    judge: str = ""
+    summarise: str = ""
+    reflect: str = ""
+    state: str = ""
+    daily_tokens: int = 2_000_000
+    """What all of them together may take in a day (UTC), in one process; 0 for no limit."""
+    text_tokens: int = 3_000
+    """Longest text that a task gives to a model; a longer one is left to the rules."""
     rewrite_wait_s: float = 3.0
     """How long a search waits for further wordings of its question."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSettings:
+    """How language models read what was written, behind the writes. See docs/language-models.md."""
+
+    backlog_days: int = 30
+    """How many days ago a memory may have been written to be read still; 0 for no limit."""
+    daily_memories: int = 2_000
+    """Memories read in a day (UTC), in one process; 0 for no limit."""
+    at_once: int = 4
+    """Memories that a process has read at the same time."""
+    lease_s: float = 120.0
+    """How long a process is believed to be at it without a sign."""
+    attempts: int = 3
+    """Tries at one memory before it is given up, with the reason kept."""
+    again_s: float = 60.0
+    """Seconds before what failed is tried again; four times as long each further time."""
+    begin_s: float = 2.0
+    """How long a process must have run: one that ends at once leaves the reading to others."""
+    pairs: int = 3
+    """Neighbours that one memory is judged against."""
+    near: float = 4.0
+    """How near they must be: cosine in deviations above the background of its space.
+
+    With the bundled model, 95 % of the changes in a conversation's facts are nearer, and 5 % of other English pairs;
+    Chinese texts lie closer together, and half of other pairs pass too.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +394,17 @@ class Settings:
     database: str
     store: StoreSettings = field(default_factory=StoreSettings)
     write: WriteSettings = field(default_factory=WriteSettings)
+    session: SessionSettings = field(default_factory=SessionSettings)
+    reflect: ReflectSettings = field(default_factory=ReflectSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
+    lifecycle: LifecycleSettings = field(default_factory=LifecycleSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
+    habits: HabitSettings = field(default_factory=HabitSettings)
     pack: PackSettings = field(default_factory=PackSettings)
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     llm: LLMSettings = field(default_factory=LLMSettings)
+    read: ReadSettings = field(default_factory=ReadSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
     server: ServerSettings = field(default_factory=ServerSettings)

@@ -12,28 +12,51 @@ from typing import Any, Self, TypeVar, Unpack
 
 from hindsight_memory.client import (
     AsyncHindsightMemory,
+    ConsolidateFields,
+    FeedbackFields,
     ListFields,
+    MaintainFields,
+    ReplayFields,
     SearchFields,
+    SuggestFields,
     UpdateFields,
-    WhoFields,
     WriteFields,
     unheard,
 )
 from hindsight_memory.domain import (
+    Appended,
     Check,
+    Consolidated,
     Context,
+    Contradiction,
+    Desk,
     Draft,
+    Ended,
+    Erased,
+    Feedback,
+    History,
     Hit,
     ImportReport,
+    Jobs,
+    MaintainReport,
     Memory,
     Message,
+    Outcome,
     Page,
     Query,
+    Ranking,
     Receipt,
+    Recorded,
+    Reflection,
+    Replay,
+    Session,
+    SessionState,
+    Suggestion,
     Wait,
     utc_now,
 )
 from hindsight_memory.errors import Unavailable
+from hindsight_memory.sessions import BankFields, BlockingSession, PatchFields, StepFields, WhoFields
 
 T = TypeVar("T")
 
@@ -148,6 +171,90 @@ class HindsightMemory:
     def restore(self, memory_id: str, **who: Unpack[WhoFields]) -> Memory:
         """See ``AsyncHindsightMemory.restore``."""
         return self._wait(self._memory.restore(memory_id, **who))
+
+    def history(self, memory_id: str, **who: Unpack[WhoFields]) -> History:
+        """See ``AsyncHindsightMemory.history``."""
+        return self._wait(self._memory.history(memory_id, **who))
+
+    def contradictions(self, *, limit: int = 20, **who: Unpack[WhoFields]) -> list[Contradiction]:
+        """See ``AsyncHindsightMemory.contradictions``."""
+        return self._wait(self._memory.contradictions(limit=limit, **who))
+
+    def resolve(self, *, keep: str, over: str, **who: Unpack[WhoFields]) -> Memory:
+        """See ``AsyncHindsightMemory.resolve``."""
+        return self._wait(self._memory.resolve(keep=keep, over=over, **who))
+
+    def feedback(self, memory_id: str, verdict: Feedback | str, **fields: Unpack[FeedbackFields]) -> Memory:
+        """See ``AsyncHindsightMemory.feedback``."""
+        return self._wait(self._memory.feedback(memory_id, verdict, **fields))
+
+    def refit(self, *, reset: bool = False, **who: Unpack[WhoFields]) -> Ranking:
+        """See ``AsyncHindsightMemory.refit``."""
+        return self._wait(self._memory.refit(reset=reset, **who))
+
+    def session(self, session_id: str, **who: Unpack[BankFields]) -> BlockingSession:
+        """See ``AsyncHindsightMemory.session``."""
+        return BlockingSession(self._memory.session(session_id, **who), self._wait)
+
+    def get_session(self, *, budget_tokens: int | None = None, **who: Unpack[WhoFields]) -> Session:
+        """See ``AsyncHindsightMemory.get_session``."""
+        return self._wait(self._memory.get_session(budget_tokens=budget_tokens, **who))
+
+    def put_session(self, state: SessionState, *, version: int | None = None, **who: Unpack[WhoFields]) -> Desk:
+        """See ``AsyncHindsightMemory.put_session``."""
+        return self._wait(self._memory.put_session(state, version=version, **who))
+
+    def patch_session(self, **fields: Unpack[PatchFields]) -> Desk:
+        """See ``AsyncHindsightMemory.patch_session``."""
+        return self._wait(self._memory.patch_session(**fields))
+
+    def append_session(
+        self, messages: Sequence[Message | Mapping[str, Any]], *, rules: bool = True, **who: Unpack[WhoFields]
+    ) -> Appended:
+        """See ``AsyncHindsightMemory.append_session``."""
+        return self._wait(self._memory.append_session(messages, rules=rules, **who))
+
+    def end_session(self, *, discard: bool = False, **who: Unpack[WhoFields]) -> Ended:
+        """See ``AsyncHindsightMemory.end_session``."""
+        return self._wait(self._memory.end_session(discard=discard, **who))
+
+    def record_step(
+        self, tool: str, input: str, outcome: Outcome | str, **fields: Unpack[StepFields]  # noqa: A002
+    ) -> Recorded:
+        """See ``AsyncHindsightMemory.record_step``."""
+        return self._wait(self._memory.record_step(tool, input, outcome, **fields))
+
+    def reflect(self, *, task: str = "", **who: Unpack[WhoFields]) -> Reflection:
+        """See ``AsyncHindsightMemory.reflect``."""
+        return self._wait(self._memory.reflect(task=task, **who))
+
+    def suggest(self, **fields: Unpack[SuggestFields]) -> list[Suggestion]:
+        """See ``AsyncHindsightMemory.suggest``."""
+        return self._wait(self._memory.suggest(**fields))
+
+    def consolidate(self, **fields: Unpack[ConsolidateFields]) -> Consolidated:
+        """See ``AsyncHindsightMemory.consolidate``."""
+        return self._wait(self._memory.consolidate(**fields))
+
+    def replay(self, **fields: Unpack[ReplayFields]) -> Replay:
+        """See ``AsyncHindsightMemory.replay``."""
+        return self._wait(self._memory.replay(**fields))
+
+    def maintain(self, **fields: Unpack[MaintainFields]) -> MaintainReport:
+        """See ``AsyncHindsightMemory.maintain``."""
+        return self._wait(self._memory.maintain(**fields))
+
+    def jobs(self, *, retry: bool = False, **who: Unpack[WhoFields]) -> Jobs:
+        """See ``AsyncHindsightMemory.jobs``."""
+        return self._wait(self._memory.jobs(retry=retry, **who))
+
+    def purge(self, memory_id: str, *, reason: str = "", **who: Unpack[WhoFields]) -> Erased:
+        """See ``AsyncHindsightMemory.purge``."""
+        return self._wait(self._memory.purge(memory_id, reason=reason, **who))
+
+    def forget_all(self, *, confirm: str, **who: Unpack[WhoFields]) -> Erased:
+        """See ``AsyncHindsightMemory.forget_all``."""
+        return self._wait(self._memory.forget_all(confirm=confirm, **who))
 
     def doctor(self) -> list[Check]:
         """See ``AsyncHindsightMemory.doctor``."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, Final, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,8 @@ class HashEmbedder:
 class ScriptedLLM:
     """A language model that gives the answers it was given, in their order, and the last one ever after.
 
-    Set ``broken`` to make it fail the way real models do; ``asked`` keeps every system text and prompt.
+    Set ``broken`` to make it fail the way real models do; ``asked`` keeps every system text and prompt, ``schemas``
+    what form of answer was asked for.
     """
 
     def __init__(self, *answers: str, name: str = "testing") -> None:
@@ -116,11 +117,13 @@ class ScriptedLLM:
         self.answers = list(answers)
         self.broken: Fault | None = None
         self.asked: list[tuple[str, str]] = []
+        self.schemas: list[Mapping[str, Any] | None] = []
         self.closed = False
 
-    async def chat(self, system: str, prompt: str, *, max_tokens: int) -> str:
+    async def chat(self, system: str, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         """See ``LLM.chat``; a token is taken for four characters."""
         self.asked.append((system, prompt))
+        self.schemas.append(schema)
         if self.broken == "hang":
             await asyncio.Event().wait()
         if self.broken == "bug":

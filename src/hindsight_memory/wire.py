@@ -7,8 +7,8 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from types import NoneType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
@@ -42,10 +42,10 @@ def _read(hint: Any, value: Any) -> Any:
     if value is None:
         return None
     args = [arg for arg in get_args(hint) if arg is not NoneType]
+    if get_origin(hint) in (Union, UnionType):
+        return _read(args[0], value)
     if get_origin(hint) is tuple:
         return tuple(_read(args[0], each) for each in value)
-    if args and get_origin(hint) is not tuple and not isinstance(value, Mapping):
-        return _read(args[0], value)
     if isinstance(hint, type) and is_dataclass(hint):
         return from_wire(hint, value)
     if isinstance(hint, type) and issubclass(hint, StrEnum):

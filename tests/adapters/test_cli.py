@@ -24,16 +24,23 @@ from hindsight_memory.cli import app
 from hindsight_memory.cli.options import HELP
 from hindsight_memory.domain import (
     Changes,
+    Consolidation,
     Check,
     Context,
     Draft,
     Hit,
     ImportReport,
+    Judgement,
     Listing,
+    Maintenance,
     Memory,
+    Outlook,
     Page,
     Query,
     Receipt,
+    Span,
+    StatePatch,
+    Step,
     Who,
 )
 
@@ -44,11 +51,21 @@ COMMANDS = [
     "search",
     "context",
     "explain",
+    "suggest",
     "get",
     "list",
     "update",
+    "feedback",
+    "refit",
+    "step",
+    "reflect",
     "forget",
     "restore",
+    "purge",
+    "replay",
+    "maintain",
+    "jobs",
+    "consolidate",
     "import",
     "doctor",
     "serve",
@@ -101,7 +118,7 @@ def test_help_lists_the_commands_in_order() -> None:
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
     listed = result.stdout.partition("Commands:")[2].splitlines()
-    assert [line.split()[0] for line in listed if line.strip()] == [*COMMANDS, "eval"]
+    assert [line.split()[0] for line in listed if line.strip()] == [*COMMANDS, "session", "eval"]
     assert not any(line.endswith("...") for line in listed)
 
 
@@ -118,10 +135,13 @@ def test_version() -> None:
         ("explain", Query),
         ("list", Listing),
         ("update", Changes),
+        ("replay", Span),
+        ("feedback", Judgement),
+        ("suggest", Outlook),
     ],
 )
 def test_every_field_is_an_option(command: str, kind: type) -> None:
-    arguments = {"content"} if kind is Draft else {"text"} if kind is Query else set()
+    arguments = {Draft: {"content"}, Query: {"text"}, Judgement: {"verdict"}}.get(kind, set())
     spelled = {f"--{name.replace('_', '-')}" for name in names(kind) - arguments}
     assert spelled <= options(command).keys()
     assert {"--user-id", "--agent-id", "--session-id", "--shared"} <= options(command).keys()
@@ -133,8 +153,8 @@ def test_every_command_takes_json_and_database(command: str) -> None:
 
 
 def test_every_field_is_explained_and_nothing_else() -> None:
-    described = set().union(*(names(kind) for kind in (Who, Draft, Query, Listing, Changes))) - {"text"}
-    assert set(HELP) == described
+    kinds = (Who, Draft, Query, Listing, Changes, StatePatch, Judgement, Outlook, Step, Maintenance, Consolidation, Span)
+    assert set(HELP) == set().union(*(names(kind) for kind in kinds)) - {"text", "verdict", "tool", "input"}
 
 
 # JSON is what REST has

@@ -87,7 +87,7 @@ async def test_several_at_once_and_conversations(http: httpx.AsyncClient) -> Non
 
 
 async def test_replies_have_exactly_the_fields_of_the_domain(app: FastAPI, http: httpx.AsyncClient) -> None:
-    await stored(http, metadata={"a": {"b": 1}}, tags=["drink"], key="preference.drink")
+    await stored(http, metadata={"a": {"b": 1}}, tags=["drink"], key="preference.favorite_drink")
     query = {"text": "milk today"}
     reply = (await post(http, "search", query)).json()["hits"][0]
     async with client_of(app) as client:
@@ -268,7 +268,8 @@ async def test_replies_carry_security_headers(http: httpx.AsyncClient) -> None:
 
 async def test_every_verb_is_described_in_full(http: httpx.AsyncClient) -> None:
     description = (await http.get("/openapi.json")).json()
-    assert set(description["paths"]) == {f"/v1/{verb}" for verb in CALLS} | {"/health/live", "/health/ready"}
+    sessions = {"/v1/sessions/{session_id}", "/v1/sessions/{session_id}/messages"}
+    assert set(description["paths"]) == {f"/v1/{verb}" for verb in CALLS} | {"/health/live", "/health/ready", *sessions}
     for verb, call in CALLS.items():
         operation = description["paths"][f"/v1/{verb}"]["post"]
         assert operation["summary"]

@@ -31,6 +31,10 @@ class WatchedTx:
         self.changed.add(memory.id)
         return await self._tx.change(memory, marks, **fields)
 
+    async def set_tier(self, ids: Any, tier: Any) -> None:
+        self.changed |= set(ids)
+        await self._tx.set_tier(ids, tier)
+
     async def erase(self, ids: Any) -> Any:
         self.changed |= set(ids)
         return await self._tx.erase(ids)

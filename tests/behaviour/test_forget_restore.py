@@ -79,9 +79,9 @@ async def test_a_forgotten_turn_takes_its_words_from_its_neighbours_and_gives_th
 
 
 async def test_it_is_not_restored_beside_what_took_its_place(memory: AsyncHindsightMemory) -> None:
-    tea = await memory.write("drinks tea", key="preference.drink")
+    tea = await memory.write("drinks tea", key="preference.favorite_drink")
     await memory.forget(tea.id)
-    coffee = await memory.write("drinks coffee", key="preference.drink")
+    coffee = await memory.write("drinks coffee", key="preference.favorite_drink")
     with pytest.raises(Conflict) as refused:
         await memory.restore(tea.id)
     assert coffee.id in str(refused.value)
@@ -93,8 +93,8 @@ async def test_it_is_not_restored_beside_what_took_its_place(memory: AsyncHindsi
 
 
 async def test_a_superseded_memory_comes_back_superseded(memory: AsyncHindsightMemory) -> None:
-    tea = await memory.write("drinks tea", key="preference.drink")
-    await memory.write("drinks coffee", key="preference.drink")
+    tea = await memory.write("drinks tea", key="preference.favorite_drink")
+    await memory.write("drinks coffee", key="preference.favorite_drink")
     await memory.forget(tea.id)
     assert (await memory.restore(tea.id)).status is Status.SUPERSEDED
     assert await found_by_words(memory, "drinks") == ["drinks coffee"]

@@ -11,9 +11,11 @@ import pytest
 
 from hindsight_memory import AsyncHindsightMemory, build
 from hindsight_memory.domain import Query, Scope
+from hindsight_memory.ingest.index import terms_of
 from hindsight_memory.models.base import ModelFailed
 from hindsight_memory.service import Service
 from hindsight_memory.settings import Settings, WriteSettings
+from hindsight_memory.store.base import Stage
 from hindsight_memory.testing import Fault, HashEmbedder, StoppedClock, open_service
 from samples import brought_by
 
@@ -82,7 +84,7 @@ async def test_one_bad_text_does_not_fail_its_batch_and_is_given_up_in_the_end(
     receipts = await memory.write_many([*(f"good {number}" for number in range(5)), "bad text"], wait="indexed")
     assert [receipt.indexed for receipt in receipts] == [True] * 5 + [False]
     store: Any = inside(memory)._parts.store
-    assert await store.due(QUICK.write.index_attempts) == 0
+    assert await store.due(Stage.INDEX, terms_of(QUICK.write)) == 0
     tried = len(embedder.asked)
     await asyncio.sleep(0.2)
     assert len(embedder.asked) == tried, "it is not tried for ever"

@@ -163,7 +163,7 @@ def accounted(hit: Hit) -> None:
         math.fsum(share.amount for share in hit.why.shares) * math.prod(factor.value for factor in hit.why.factors)
     )
     assert "question" in {share.signal for share in hit.why.shares}
-    assert [factor.name for factor in hit.why.factors] == ["recency", "importance", "trust", "use"]
+    assert [factor.name for factor in hit.why.factors] == ["recency", "importance", "trust", "use", "feedback"]
     assert all(factor.because for factor in hit.why.factors)
     assert 0 <= hit.confidence <= 1
     assert hit.why.sentence.startswith("Found ")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from hindsight_memory import Conflict, InvalidInput, Kind, Message, NotAllowed, Role, Status
-from hindsight_memory.assist.assistant import Advice
+from hindsight_memory.assist.assistant import Advice, Task
 from hindsight_memory.domain import Draft, Listing, Memory, Query, Scope, SessionState, StatePatch
 from hindsight_memory.guard.access import Principal
 from hindsight_memory.ingest.sessions import promote_expired
@@ -505,6 +506,8 @@ async def test_never_mind_takes_back_the_own_last_question(service: Service) -> 
 class Advising:
     """An assistant that adds what it was given to every state, or hangs."""
 
+    models: Mapping[Task, str] = {Task.STATE: "advising"}
+
     def __init__(self, patch: StatePatch | None) -> None:
         self.patch = patch
         self.asked: list[tuple[SessionState, str]] = []
@@ -516,17 +519,26 @@ class Advising:
         await self.may_answer.wait()
         return Advice(self.patch)
 
+    async def answers(self, _: Task) -> bool:
+        return True
+
     async def close(self) -> None:
         pass
 
 
 async def read_out(service: Service) -> None:
-    await asyncio.gather(*service._parts.reading)
+    while await service._parts.indexer.step() or await service._parts.reading.step():
+        pass
+
+
+def advise(service: Service, patch: StatePatch) -> Advising:
+    service._parts.reading.assistant = model = Advising(patch)
+    return model
 
 
 async def test_a_model_adds_to_the_state_behind_the_call(service: Service) -> None:
     patch = StatePatch(task_goal="move", current_step="booking", decisions=["take the night boat"], remove=["kept"])
-    service._parts.assistant = model = Advising(patch)
+    model = advise(service, patch)
     await service.patch_session(StatePatch(confirmed_facts=["kept"]), ALICE)
     appended = await say(service, "The night boat it is.", "<recalled-memory>old</recalled-memory> And 12 pallets.")
     await read_out(service)
@@ -545,7 +557,7 @@ async def test_a_model_adds_to_the_state_behind_the_call(service: Service) -> No
 
 
 async def test_a_model_leaves_alone_what_a_caller_set(service: Service) -> None:
-    service._parts.assistant = Advising(StatePatch(task_goal="theirs", current_step="theirs"))
+    advise(service, StatePatch(task_goal="theirs", current_step="theirs"))
     await service.patch_session(StatePatch(current_step="mine"), ALICE)
     await say(service, "A first message.")
     await read_out(service)
@@ -561,24 +573,25 @@ async def test_a_model_leaves_alone_what_a_caller_set(service: Service) -> None:
 
 
 async def test_a_model_that_hangs_holds_nothing_up(service: Service) -> None:
-    service._parts.assistant = model = Advising(StatePatch(decisions=["late"]))
+    model = advise(service, StatePatch(decisions=["late"]))
     model.may_answer.clear()
-    for number in range(12):
+    await say(service, "message number 0")
+    reading = asyncio.create_task(read_out(service))
+    async with asyncio.timeout(20):
+        while not model.asked:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    for number in range(1, 12):
         await say(service, f"message number {number}")
-    assert len(model.asked) == len(service._parts.reading) == 8
     assert (await service.end_session(ALICE)).promoted == 12
     model.may_answer.set()
-    await read_out(service)
+    await reading
     assert (await service.get_session(ALICE)).state == SessionState(), "the session had ended"
-    model.may_answer.clear()
-    await say(service, "the last message")
-    await service.close()
-    assert not service._parts.reading
 
 
 async def test_a_model_is_not_asked_for_what_rules_are_not(service: Service) -> None:
-    service._parts.assistant = model = Advising(StatePatch())
+    model = advise(service, StatePatch())
     await service.append_session(TALK, ALICE, rules=False)
     await service.append_session(TALK, ALICE)
     await service.append_session([Message(content="exit code 0", role=Role.TOOL)], ALICE)
+    await read_out(service)
     assert model.asked == []

@@ -78,10 +78,10 @@ async def test_it_does_not_become_what_another_memory_says(memory: AsyncHindsigh
 
 
 async def test_it_does_not_take_a_key_that_has_a_value(memory: AsyncHindsightMemory) -> None:
-    await memory.write("drinks tea", key="preference.drink")
+    await memory.write("drinks tea", key="preference.favorite_drink")
     other = await memory.write("drinks coffee")
     with pytest.raises(Conflict) as refused:
-        await memory.update(other.id, key="preference.drink")
+        await memory.update(other.id, key="preference.favorite_drink")
     assert refused.value.field == "key"
     assert await memory.update(other.id, key="preference.other")
 

@@ -81,15 +81,16 @@ async def test_a_text_written_again_after_it_was_forgotten_is_new(memory: AsyncH
     ],
 )
 async def test_texts_that_look_alike_are_not_merged(memory: AsyncHindsightMemory, one: str, two: str) -> None:
-    for text in (one, two):
-        assert (await memory.write(text, wait="indexed")).action is Action.ADDED
-    assert {one, two} <= set(await found_by_words(memory, one))
+    first, second = [await memory.write(text, wait="indexed") for text in (one, two)]
+    assert (first.created, second.created) == (True, True)
+    assert first.id != second.id
+    assert {(await memory.get(each.id)).content for each in (first, second)} == {one, two}
 
 
 async def test_a_key_has_one_current_value(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
-    old = await memory.write("Drinks tea", key="preference.drink")
+    old = await memory.write("Drinks tea", key="preference.favorite_drink")
     clock.advance(days=3)
-    new = await memory.write("Drinks coffee", key="preference.drink")
+    new = await memory.write("Drinks coffee", key="preference.favorite_drink")
     assert (new.action, new.version, new.related) == (Action.SUPERSEDES, 2, (old.id,))
     assert await found_by_words(memory, "drinks") == ["Drinks coffee"]
     past = await memory.get(old.id)

@@ -44,6 +44,10 @@ class SQLiteEngine:
         """The names of the tables."""
         return [row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
 
+    def columns(self, table: str) -> set[str]:
+        """The names of a table's columns."""
+        return {row[1] for row in self.rows(f"PRAGMA table_info({table})")}
+
     def raw(self) -> bytes:
         """All bytes on disk."""
         return b"".join(path.read_bytes() for path in self.path.parent.glob("contract.db*"))

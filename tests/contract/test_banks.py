@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from contract.conftest import SQLiteEngine
 from hindsight_memory.domain import Filter, Relation, RelationType, Scope, Window
 from hindsight_memory.errors import Conflict, InvalidInput
-from hindsight_memory.store.base import Marks, Space, Store
+from hindsight_memory.store.base import Marks, Space, Stage, Store
 from hindsight_memory.testing import StoppedClock
 from samples import NOON, a_memory, a_turn, an_event, day, where, words_in
 
@@ -124,7 +124,7 @@ async def test_no_change_reaches_another_bank(store: Store, engine: Any) -> None
     async with store.transaction(scopes[0]) as tx:
         await tx.touch([his.id], NOON)
         await tx.set_vectors(SPACE.name, {his.id: -AXIS})
-        await tx.settle_index([his.id], {})
+        await tx.settle(Stage.INDEX, [his.id], {})
         await tx.erase([his.id])
     assert {table: engine.rows(f"SELECT * FROM {table} WHERE bank = 1") for table in before} == before
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hindsight_memory.domain import Relation, RelationType, Window
-from hindsight_memory.store.base import Erased, Space, Store
+from hindsight_memory.store.base import Erased, Space, Stage, Store
 from samples import ALICE, BOB, NOON, a_memory, a_turn, an_event, day, put, where, words_in
 
 SECRET = "xylophonequartz"
@@ -34,7 +34,7 @@ async def test_no_table_and_no_byte_holds_what_was_erased(engine: Any) -> None:
         await tx.relate(edge)
         await tx.record([an_event(told, detail={"before": SECRET}, reason=SECRET), an_event(told), an_event(before)])
         await tx.set_vectors(SPACE.name, {m.id: np.eye(2, dtype=np.float32) for m in (told, after)})
-        await tx.settle_index([told.id, after.id], {})
+        await tx.settle(Stage.INDEX, [told.id, after.id], {})
     assert SECRET.encode() in engine.raw()
 
     async with store.transaction(ALICE) as tx:
@@ -54,7 +54,7 @@ async def test_the_turn_after_it_is_embedded_anew(store: Store) -> None:
     told, after, last = await put(store, a_turn("told", 0), a_turn("after", 1), a_turn("last", 2))
     async with store.transaction(ALICE) as tx:
         await tx.set_vectors(SPACE.name, {m.id: np.eye(2, dtype=np.float32)[:1] for m in (told, after, last)})
-        await tx.settle_index([told.id, after.id, last.id], {})
+        await tx.settle(Stage.INDEX, [told.id, after.id, last.id], {})
         await tx.erase([told.id])
     reader = store.reading(ALICE.bank)
     assert await reader.lacking([after.id, last.id]) == {after.id}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hindsight_memory.domain import Memory
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.store.base import Marks, Space, Store
+from hindsight_memory.store.base import Marks, Space, Stage, Store
 from samples import ALICE, BOB, a_memory, put, where, words_in
 
 ONE = Space(name="one/plain", spec="one", dimension=3, template="plain", calibration={"mean": 0.5})
@@ -30,7 +30,7 @@ async def give(store: Store, memory: Memory, *parts: NDArray[np.float32], space:
     """Set a memory's vectors, as the worker does."""
     async with store.transaction(ALICE) as tx:
         await tx.set_vectors(space, {memory.id: np.array(parts)})
-        await tx.settle_index([memory.id], {})
+        await tx.settle(Stage.INDEX, [memory.id], {})
 
 
 async def nearest(store: Store, *numbers: float, space: str = ONE.name, limit: int = 10) -> list[tuple[str, float]]:

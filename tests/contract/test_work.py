@@ -9,24 +9,26 @@ import numpy as np
 import pytest
 
 from hindsight_memory.domain import Memory, Status
-from hindsight_memory.settings import WriteSettings
-from hindsight_memory.store.base import Marks, Space, Store
+from hindsight_memory.store.base import Marks, Setback, Space, Stage, Store, Terms
 from hindsight_memory.testing import StoppedClock
 from samples import ALICE, BOB, a_memory, a_turn, put, words_in
 
-FEW = WriteSettings(index_batch=3, index_attempts=2, index_lease_s=60)
+FEW = Terms(batch=3, attempts=2, lease_s=60)
 SPACE = Space(name="s", spec="s", dimension=2, template="plain", calibration={})
 
 
 async def claimed(store: Store, holder: str = "me", bank: str | None = None) -> list[str]:
     """The contents of a batch."""
-    return [due.memory.content for due in await store.claim_index(holder, bank, FEW)]
+    return [due.memory.content for due in await store.claim(Stage.INDEX, holder, FEW, bank)]
 
 
 async def settle(store: Store, memory: Memory, reason: str | None = None) -> None:
     """End the claim: done, failed for a reason, or only given back."""
     async with store.transaction(ALICE) as tx:
-        await tx.settle_index([memory.id] if reason is None else [], {} if reason is None else {memory.id: reason})
+        if reason is None:
+            await tx.settle(Stage.INDEX, [memory.id], {})
+        else:
+            await tx.settle(Stage.INDEX, [], {memory.id: Setback(reason=reason, tried=bool(reason))})
 
 
 async def test_newest_first_and_each_to_one_holder(store: Store) -> None:
@@ -46,21 +48,21 @@ async def test_two_stores_never_take_the_same(engine: Any) -> None:
 
 async def test_a_lease_that_ran_out_is_anothers_to_take(store: Store, clock: StoppedClock) -> None:
     await put(store, a_memory("m"))
-    (first,) = await store.claim_index("me", None, FEW)
+    (first,) = await store.claim(Stage.INDEX, "me", FEW)
     assert (first.bank, first.attempts) == (ALICE.bank, 1)
     clock.advance(seconds=59)
     assert await claimed(store, "you") == []
     clock.advance(seconds=2)
-    (second,) = await store.claim_index("you", None, FEW)
+    (second,) = await store.claim(Stage.INDEX, "you", FEW)
     assert second.attempts == 2
 
 
 async def test_what_is_done_is_not_due(store: Store) -> None:
     (held,) = await put(store, a_memory("m"))
-    assert await store.due(2) == 1
+    assert await store.due(Stage.INDEX, FEW) == 1
     assert await claimed(store) == ["m"]
     await settle(store, held)
-    assert await store.due(2) == 0
+    assert await store.due(Stage.INDEX, FEW) == 0
     assert await store.reading(ALICE.bank).lacking([held.id]) == set()
     assert await claimed(store) == []
 
@@ -68,11 +70,11 @@ async def test_what_is_done_is_not_due(store: Store) -> None:
 async def test_what_failed_too_often_is_left_with_its_reason(store: Store, engine: Any) -> None:
     (held,) = await put(store, a_memory("m"))
     for attempt in (1, 2):
-        (due,) = await store.claim_index("me", None, FEW)
+        (due,) = await store.claim(Stage.INDEX, "me", FEW)
         assert due.attempts == attempt
         await settle(store, held, "the model chokes on it")
     assert await claimed(store) == []
-    assert await store.due(2) == 0
+    assert await store.due(Stage.INDEX, FEW) == 0
     assert engine.rows("SELECT reason FROM leases") == [("the model chokes on it",)]
 
 
@@ -81,7 +83,7 @@ async def test_what_is_given_back_was_not_tried(store: Store) -> None:
     for _ in range(5):
         assert await claimed(store) == ["m"]
         await settle(store, held, "")
-    assert await store.due(2) == 1
+    assert await store.due(Stage.INDEX, FEW) == 1
 
 
 async def test_another_text_is_tried_anew(store: Store) -> None:
@@ -92,7 +94,7 @@ async def test_another_text_is_tried_anew(store: Store) -> None:
         await settle(store, held, "it chokes")
     async with store.transaction(ALICE) as tx:
         await tx.change(held, words_in("better"), content="better")
-    assert await store.due(2) == 1
+    assert await store.due(Stage.INDEX, FEW) == 1
     assert await claimed(store) == ["better"]
 
 
@@ -119,7 +121,7 @@ async def test_one_bank_if_it_is_named(store: Store) -> None:
 async def test_what_cannot_be_found_needs_no_vector(store: Store, gone: dict[str, Any]) -> None:
     await put(store, a_turn("m", 0, **gone))
     assert await claimed(store) == []
-    assert await store.due(9) == 0
+    assert await store.due(Stage.INDEX, FEW) == 0
 
 
 async def test_what_is_forgotten_is_no_longer_due_and_what_is_restored_is(store: Store) -> None:
@@ -127,7 +129,7 @@ async def test_what_is_forgotten_is_no_longer_due_and_what_is_restored_is(store:
     (held,) = await put(store, a_memory("m"))
     async with store.transaction(ALICE) as tx:
         held = await tx.change(held, status=Status.DELETED)
-    assert await store.due(9) == 0
+    assert await store.due(Stage.INDEX, FEW) == 0
     assert await claimed(store) == []
     async with store.transaction(ALICE) as tx:
         await tx.change(held, Marks(("m",)), status=Status.ACTIVE)
@@ -140,7 +142,7 @@ async def test_a_new_space_makes_everything_due_and_the_old_one_stays(store: Sto
     assert await store.use_spaces([old]) == 2
     async with store.transaction(ALICE) as tx:
         await tx.set_vectors(old.name, {m.id: np.eye(2, dtype=np.float32)[:1] for m in (held, lacking)})
-        await tx.settle_index([held.id, lacking.id], {})
+        await tx.settle(Stage.INDEX, [held.id, lacking.id], {})
     assert await store.use_spaces([old]) == 0
     assert await store.use_spaces([new]) == 2
     assert await store.spaces() == [old, new]
@@ -154,15 +156,15 @@ async def test_back_to_a_former_space_only_what_it_lacks_is_due(store: Store) ->
     await store.use_spaces([SPACE])
     async with store.transaction(ALICE) as tx:
         await tx.set_vectors("s", {held.id: np.eye(2, dtype=np.float32)[:1]})
-        await tx.settle_index([held.id], {})
+        await tx.settle(Stage.INDEX, [held.id], {})
     await store.use_spaces([other])
     async with store.transaction(ALICE) as tx:
         await tx.set_vectors("t", {held.id: np.eye(2, dtype=np.float32)[:1]})
-        await tx.settle_index([held.id], {})
+        await tx.settle(Stage.INDEX, [held.id], {})
     (late,) = await put(store, a_memory("late"))
     async with store.transaction(ALICE) as tx:
         await tx.set_vectors("t", {late.id: np.eye(2, dtype=np.float32)[:1]})
-        await tx.settle_index([late.id], {})
+        await tx.settle(Stage.INDEX, [late.id], {})
     assert await store.use_spaces([SPACE]) == 1
     assert await claimed(store) == ["late"]
 
@@ -175,12 +177,12 @@ async def test_a_vector_blanked_by_a_new_text_is_lacking_in_a_former_space_too(s
     await store.use_spaces([SPACE])
     async with store.transaction(ALICE) as tx:
         await tx.set_vectors("s", vector)
-        await tx.settle_index([held.id], {})
+        await tx.settle(Stage.INDEX, [held.id], {})
     await store.use_spaces([other])
     async with store.transaction(ALICE) as tx:
         await tx.change(held, Marks(("new",)), content="new")
         await tx.set_vectors("t", vector)
-        await tx.settle_index([held.id], {})
+        await tx.settle(Stage.INDEX, [held.id], {})
     assert await store.use_spaces([SPACE]) == 1
 
 

@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import json
 import os
 import sys
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from hindsight_memory import HindsightMemoryError
-from hindsight_memory.domain import Draft, Message, Query, Scope
-from hindsight_memory.testing import HashEmbedder, open_service
+from hindsight_memory.domain import Draft, Maintenance, Message, Query, Scope, StatePatch
+from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
 
 SCOPE = Scope(user_id="alice", session_id="s")
 
@@ -52,6 +56,29 @@ async def write_many(database: Path, name: str) -> None:
     await service.close()
 
 
+async def patch_many(database: Path, name: str) -> None:
+    """Change the state of a session that all processes share, and say something in it, 40 times each."""
+    service = await open_service(database, embedder=[])
+    for number in range(40):
+        await service.patch_session(StatePatch(confirmed_facts=[f"process {name} found {number}"]), SCOPE)
+        await service.append_session([Message(content=f"We decided that {name} does {number}.")], SCOPE)
+    await service.close()
+
+
+async def end_for_ever(database: Path, _: str) -> None:
+    """Fill sessions and end them one after the other; print the number of each that was acknowledged as ended."""
+    service = await open_service(database, embedder=[])
+    batches = replace(service._parts.sessions.settings, batch=7)
+    service._parts.sessions = replace(service._parts.sessions, settings=batches)
+    number = 0
+    while True:
+        scope = replace(SCOPE, session_id=f"s{number}")
+        await service.append_session([Message(content=f"line {n} of {number}") for n in range(30)], scope)
+        await service.end_session(scope)
+        os.write(1, f"{number}\n".encode())
+        number += 1
+
+
 async def write_one(database: Path, text: str) -> None:
     """Write one memory and print what came of it."""
     try:
@@ -63,6 +90,27 @@ async def write_one(database: Path, text: str) -> None:
             await service.close()
     except HindsightMemoryError as error:
         print(type(error).__name__, error)
+
+
+async def maintain(database: Path, later: str) -> None:
+    """Do maintenance some hours from now, and print a line for each batch and the totals in the end."""
+    clock = StoppedClock(StoppedClock().now + timedelta(hours=float(later)))
+    service = await open_service(database, clock=clock, embedder=[], start=False)
+    keeper = service._parts.keeper
+    plain = type(keeper)._apply
+
+    async def apply(self: Any, *arguments: Any) -> Any:
+        made = await plain(self, *arguments)
+        os.write(1, b"0\n")
+        return made
+
+    type(keeper)._apply = apply  # type: ignore[method-assign]
+    try:
+        report = await service.maintain(Maintenance())
+        print(json.dumps(dict(report.totals)))
+    except HindsightMemoryError as error:
+        print(type(error).__name__)
+    await service.close()
 
 
 def without_override() -> None:

@@ -5,9 +5,10 @@ An assistant never raises, and is never asked inside a transaction. It may add; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from hindsight_memory.domain import Draft, SessionState, Source, StatePatch
@@ -72,6 +73,13 @@ class Lesson:
 class Assistant(Protocol):
     """Judgement, where somebody has it. No method raises; each may answer nothing."""
 
+    @property
+    def models(self) -> Mapping[Task, str]:
+        """The name of each task's model, where it has one."""
+
+    async def answers(self, task: Task) -> bool:
+        """Whether a task's model answers anything at all: what failed is then the fault of what it was asked."""
+
     async def extract(self, text: str, speaker: str = "", source: Source = Source.USER) -> Advice[tuple[Fact, ...]]:
         """What a text of a conversation holds that is worth remembering; none is an answer too.
 
@@ -101,6 +109,11 @@ class Rules:
     """The assistant where there is no model: it knows nothing, so the callers' rules decide."""
 
     _ADVICE = "No language model is set."
+    models: Mapping[Task, str] = MappingProxyType({})
+
+    async def answers(self, task: Task) -> bool:  # noqa: ARG002
+        """See ``Assistant.answers``."""
+        return False
 
     async def extract(self, text: str, speaker: str = "", source: Source = Source.USER) -> Advice[tuple[Fact, ...]]:  # noqa: ARG002
         """See ``Assistant.extract``."""

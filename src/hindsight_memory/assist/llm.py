@@ -59,6 +59,23 @@ class LLMAssistant:
         self._wait_s = wait_s
         self._text_tokens = text_tokens
 
+    @property
+    def models(self) -> Mapping[Task, str]:
+        """See ``Assistant.models``."""
+        return {task: model.name for task, model in self._models.items()}
+
+    async def answers(self, task: Task) -> bool:
+        """See ``Assistant.answers``."""
+        llm = self._models.get(task)
+        if llm is None:
+            return await self._else.answers(task)
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await llm.chat("Answer with one word.", "Are you there?", max_tokens=_ANSWER_TOKENS)
+        except Exception:  # noqa: BLE001  # whatever it is, that was no answer
+            return False
+        return True
+
     async def extract(self, text: str, speaker: str = "", source: Source = Source.USER) -> Advice[tuple[Fact, ...]]:
         """See ``Assistant.extract``."""
         return await _first(self._extract, self._else.extract, text, speaker, source)

@@ -1,12 +1,15 @@
 """The command line: one command a verb, and the programs around them."""
 
-from hindsight_memory.cli import evals, programs, verbs
+from hindsight_memory.cli import evals, keeping, programs, sessions, tasks, verbs
 from hindsight_memory.cli.root import app
 
 __all__ = ["app", "main"]
 
 app.add_typer(verbs.app)
+app.add_typer(tasks.app)
+app.add_typer(keeping.app)
 app.add_typer(programs.app)
+app.add_typer(sessions.app)
 app.add_typer(evals.app)
 
 

@@ -51,6 +51,18 @@ HELP: Final[Mapping[str, str]] = {
     "tools": "A tool that was used; repeat for several.",
     "relations": "An edge as TYPE:TARGET, a memory's id or a name; repeat for several.",
     "version": "Fail unless the memory is at this version.",
+    # a session's state
+    "task_goal": "What the task is for.",
+    "current_step": "What is being done now.",
+    "confirmed_facts": "What is certain; repeat for several.",
+    "open_questions": "What is still to be answered; repeat for several.",
+    "decisions": "What was decided; repeat for several.",
+    "discarded": "What was given up; it leaves the other lists. Repeat for several.",
+    "remove": "An entry to take away; repeat for several.",
+    # a step of a task
+    "error": "What went wrong, as the tool said it.",
+    "output": "What it gave.",
+    "id": "Your own id of it: recorded twice, it is one.",
     # a filter
     "kinds": "Only this kind; repeat for several.",
     "session": "Only from this session.",
@@ -60,10 +72,27 @@ HELP: Final[Mapping[str, str]] = {
     "until": "Only what happened before.",
     "as_of": "Answer from what was valid at that moment.",
     "limit": "Most results.",
+    "at": "The moment to look ahead from; now by default.",
+    "horizon_hours": "How many hours ahead.",
+    "cold": "Also what went cold because nobody used it.",
     "zone": "Time zone of the asker, such as Europe/Berlin: what yesterday means.",
     "spaces": "An embedding space to search; repeat for several.",
+    "moment": "Where in a task it is asked.",
+    # maintenance
+    "dry_run": "Only say what would be done.",
+    "due": "Leave out what was done a short while ago.",
+    "beyond_half": "Even where it takes more than half of a user's memories out of sight.",
+    "routines": "Only this routine; repeat for several.",
+    "users": "Only this user's memory; repeat for several.",
     "status": "Only memories of this status.",
+    "doubted": "Only those that feedback called wrong or outdated and that still stand.",
     "after": "Continue after this id: the next of the page before.",
+    # consolidation
+    "propose": "Lay new conclusions before a person: restore accepts one, forget refuses it.",
+    "undo": "Take back the run of that time, and do nothing else.",
+    # a judgement
+    "query": "The question it was found for.",
+    "note": "Why, for the audit log.",
 }
 
 
@@ -176,7 +205,7 @@ def _form(kind: Any, spelled: str, *, optional: bool) -> tuple[Any, Sequence[str
     """The type Typer reads, the option's names, and what stands for its value in the help."""
     if get_origin(kind) is tuple:
         item, _ = get_args(kind)
-        return list[str] | None, (spelled.removesuffix("s"), spelled), _metavar(item)
+        return list[str] | None, tuple(dict.fromkeys((spelled.removesuffix("s"), spelled))), _metavar(item)
     if kind is bool:
         # Only an optional flag has three answers: yes, no, and not said.
         return bool | None, (f"{spelled}/--no-{spelled[2:]}" if optional else spelled,), None

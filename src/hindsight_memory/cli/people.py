@@ -5,13 +5,34 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from hindsight_memory.cli.demo import TOP, Demonstration
-from hindsight_memory.domain import Check, Context, Hit, ImportReport, Memory, Page, Receipt
+from hindsight_memory.domain import (
+    Check,
+    Consolidated,
+    Context,
+    Contradiction,
+    Desk,
+    Ended,
+    Erased,
+    History,
+    Hit,
+    ImportReport,
+    Jobs,
+    MaintainReport,
+    Memory,
+    Page,
+    Ranking,
+    Receipt,
+    Replay,
+    Session,
+    Suggestion,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +59,25 @@ def hits(found: Sequence[Hit]) -> None:
         _hit(console, str(rank), hit)
 
 
+def history(found: History) -> None:
+    """The versions, the oldest first, and why one replaced the other."""
+    why = {edge.to_id: edge for edge in found.relations}
+    for version in found.versions:
+        typer.echo(f"{version.occurred_at:%Y-%m-%d} {version.status:<10} {version.id}  {short(version)}")
+        if version.id in why:
+            edge = why[version.id]
+            typer.echo(f"           {edge.type} by {edge.from_id} {edge.metadata.get('rule', '')}".rstrip())
+
+
+def contradictions(found: Sequence[Contradiction]) -> None:
+    """Each pair, the later one first."""
+    if not found:
+        typer.echo("Nothing contradicts anything.")
+    for each in found:
+        typer.echo(f"{each.new.id}  {short(each.new)}")
+        typer.echo(f"  against {each.old.id}  {short(each.old)}")
+
+
 def explained(hit: Hit) -> None:
     """One result with every number that made its score."""
     from rich.table import Table
@@ -45,14 +85,26 @@ def explained(hit: Hit) -> None:
     console = _console()
     _hit(console, "-", hit)
     if hit.why.shares:
-        table = Table("signal", "rank", "value", "amount")
+        table = Table("signal", "rank", "value", "amount", "weight")
         for share in hit.why.shares:
-            table.add_row(share.signal, str(share.rank or "-"), f"{share.value:.4f}", f"{share.amount:+.4f}")
+            numbers = (f"{share.value:.4f}", f"{share.amount:+.4f}", f"{share.weight:.3f}")
+            table.add_row(share.signal, str(share.rank or "-"), *numbers)
         console.print(table)
     for factor in hit.why.factors:
         console.print(f"x {factor.value:.3f}  {factor.name}: {plain(factor.because)}")
     for signal in hit.why.inactive:
         console.print(f"inactive: {plain(signal)}", style="dim")
+
+
+def suggestions(found: Sequence[Suggestion]) -> None:
+    """What is expected, from when to when, with the reason below."""
+    if not found:
+        typer.echo("Nothing is usual about now.")
+    console = _console()
+    for each in found:
+        span = f"{each.window.since:%Y-%m-%d %H:%M} to {each.window.until:%m-%d %H:%M} UTC"
+        console.print(_line(f"{span}  {each.confidence:.0%}  {each.memory_id}  ", plain(each.what)))
+        console.print(f"    {plain(each.why)}", style="dim")
 
 
 def memory(one: Memory) -> None:
@@ -73,6 +125,76 @@ def changed(one: Memory) -> None:
     typer.echo(f"{one.status} {one.id}")
 
 
+def ranking(one: Ranking) -> None:
+    """What feedback made of each signal."""
+    typer.echo(f"{one.pairs} comparisons; {'these weights' if one.weights else 'the ranking is as it was shipped'}.")
+    for signal, weight in one.weights.items():
+        typer.echo(f"{weight:.3f}  {signal}")
+
+
+def erased(one: Erased) -> None:
+    """What was removed for good, counted."""
+    from hindsight_memory.wire import to_wire
+
+    counts: dict[str, int] = to_wire(one)
+    typer.echo("Removed for good: " + ", ".join(f"{count} {name}" for name, count in counts.items()) + ".")
+
+
+def replay(one: Replay) -> None:
+    """A line an event: when, what, who, and the memory it is about as far as it may be seen."""
+    if not one.lines:
+        typer.echo("Nothing happened.")
+    console = _console()
+    for line in one.lines:
+        event = line.event
+        text = short(line.memory) if line.memory is not None else event.memory_id or ""
+        why = f"  ({plain(event.reason)})" if event.reason else ""
+        console.print(_line(f"{date(event.at)}  {event.verb:12} {plain(event.actor)}  ", f"{text}{why}"))
+    if one.next is not None:
+        console.print(f"More: --after {one.next}", style="dim")
+
+
+def maintained(report: MaintainReport) -> None:
+    """What each routine did, or would do, with the first of its changes."""
+    console = _console()
+    would = " would be" if report.dry_run else ""
+    done = ", ".join(f"{count} {name}" for name, count in report.totals.items() if count) or "nothing"
+    console.print(f"{report.banks} users looked at;{would} done: {plain(done)}.")
+    for line in report.upkeep:
+        user = "everybody" if line.user_id is None else plain(line.user_id)
+        passed = f", {line.passed} left alone" if line.passed else ""
+        console.print(f"{line.routine}: {line.changes} of {user}{passed}{f': {line.stopped}' if line.stopped else ''}")
+        for change in line.examples:
+            console.print(_line(f"  {change.memory_id}  {plain(change.why)}"))
+    if report.more:
+        console.print(f"and {report.more} more lines", style="dim")
+
+
+def jobs(found: Jobs) -> None:
+    """How many memories are in which state, and what went wrong, a line a job with its reason below."""
+    if found.retried:
+        typer.echo(f"{found.retried} to be tried again.")
+    typer.echo(f"{found.queued} queued, {found.running} running, {found.done} done, {found.failed} failed.")
+    for job in found.latest:
+        again = f", next at {date(job.next)}" if job.next is not None else ""
+        typer.echo(f"{job.state:8} {job.memory_id}  {job.attempts} tries{again}")
+        typer.echo(f"         {plain(job.reason)}")
+
+
+def consolidated(report: Consolidated) -> None:
+    """What was concluded, with how often that came up, and how to take it back."""
+    console = _console()
+    if not report.conclusions:
+        typer.echo("Nothing new came up often enough.")
+    for each in report.conclusions:
+        line = " ".join(plain(each.content).split())
+        console.print(_line(f"{each.action:9} {each.memory_id}  {each.kind:10}  ", f"{line}  ({each.why})"))
+    if report.more:
+        console.print(f"and {report.more} more", style="dim")
+    if report.conclusions and not report.dry_run:
+        console.print(f"Take it back: --undo {report.run.isoformat()}", style="dim")
+
+
 def page(one: Page) -> None:
     """A line a memory, and how to see more."""
     if not one.memories:
@@ -88,6 +210,33 @@ def context(block: Context) -> None:
     """The block itself, to be piped into a prompt."""
     if block.text:
         typer.echo(plain(block.text))
+
+
+def desk(one: Desk) -> None:
+    """A session's state: its texts, then the entries of each list."""
+    from hindsight_memory.wire import to_wire
+
+    until = f", open until {date(one.expires_at)}" if one.expires_at else ", not open"
+    typer.echo(f"{plain(one.session_id)}: version {one.version}{until}")
+    for name, value in to_wire(one.state).items():
+        if isinstance(value, str) and value:
+            typer.echo(f"{name}: {plain(value)}")
+        elif value:
+            typer.echo("\n".join([f"{name}:", *(f"  - {plain(entry)}" for entry in value)]))
+
+
+def session(one: Session) -> None:
+    """A session's state, and its latest messages."""
+    desk(one)
+    if one.left_out:
+        typer.echo(f"({one.left_out} earlier messages)")
+    for message in one.messages:
+        typer.echo(short(message if message.speaker else replace(message, speaker=message.source)))
+
+
+def ended(one: Ended) -> None:
+    """What became of a session's messages."""
+    typer.echo(f"{plain(one.session_id)} ended: {one.promoted} promoted, {one.forgotten} forgotten.")
 
 
 def checks(given: Sequence[Check]) -> None:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -68,8 +69,20 @@ def serve(
         asyncio.run(serving.serve(settings, *where, as_json=at.as_json))
 
 
+class Profile(StrEnum):
+    """Which tools an MCP host is offered."""
+
+    DEFAULT = "default"
+    FULL = "full"
+
+
 @command(app, "mcp")
-def mcp(at: Call) -> None:
+def mcp(
+    at: Call,
+    profile: Annotated[
+        Profile, typer.Option(help="Nine tools that every host takes, or memory_session too.")
+    ] = Profile.DEFAULT,
+) -> None:
     """Serve MCP on standard input and output."""
     from hindsight_memory.cli import serving
 
@@ -85,7 +98,7 @@ def mcp(at: Call) -> None:
         with serving.quick_import():
             from hindsight_memory.server.stdio import run_stdio
 
-        run_stdio(open_service, Scope(**dict[str, Any](at.who)))
+        run_stdio(open_service, Scope(**dict[str, Any](at.who)), full=profile is Profile.FULL)
 
 
 @command(app, "demo", who=["user_id"])

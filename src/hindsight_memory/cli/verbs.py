@@ -12,7 +12,7 @@ import typer
 from hindsight_memory.cli import people
 from hindsight_memory.cli.options import Call, command, text_of
 from hindsight_memory.cli.output import show
-from hindsight_memory.domain import Changes, Draft, Listing, Message, Query, Wait
+from hindsight_memory.domain import Changes, Draft, Feedback, Judgement, Listing, Message, Outlook, Query, Wait
 from hindsight_memory.errors import InvalidInput
 
 app: Final = typer.Typer()
@@ -72,6 +72,13 @@ def explain(at: Call, text: Text, memory_id: MemoryId) -> None:
     show(hit, people.explained, as_json=at.as_json)
 
 
+@command(app, "suggest", of=Outlook)
+def suggest(at: Call) -> None:
+    """Show what usually happens about now, with the evidence."""
+    found = at.ask(lambda memory: memory.suggest(**at.fields))
+    show(found, people.suggestions, as_json=at.as_json, name="suggestions")
+
+
 @command(app, "get")
 def get(at: Call, memory_id: MemoryId) -> None:
     """Show one memory."""
@@ -93,20 +100,46 @@ def update(at: Call, memory_id: MemoryId) -> None:
     show(at.ask(lambda memory: memory.update(memory_id, **changes)), people.memory, as_json=at.as_json)
 
 
-@command(app, "forget")
-def forget(
-    at: Call,
-    memory_id: MemoryId,
-    reason: Annotated[str, typer.Option(help="Why, for the audit log.", show_default=False)] = "",
+@command(app, "history")
+def history(at: Call, memory_id: MemoryId) -> None:
+    """Show what a memory replaced and what replaced it."""
+    show(at.ask(lambda memory: memory.history(memory_id)), people.history, as_json=at.as_json)
+
+
+@command(app, "contradictions")
+def contradictions(
+    at: Call, limit: Annotated[int, typer.Option(min=1, max=200, help="How many pairs at most.")] = 20
 ) -> None:
-    """Take a memory out of sight; restore brings it back."""
-    show(at.ask(lambda memory: memory.forget(memory_id, reason=reason)), people.changed, as_json=at.as_json)
+    """List memories that contradict each other and both still stand."""
+    found = at.ask(lambda memory: memory.contradictions(limit=limit))
+    show(found, people.contradictions, as_json=at.as_json, name="contradictions")
 
 
-@command(app, "restore")
-def restore(at: Call, memory_id: MemoryId) -> None:
-    """Bring a forgotten memory back."""
-    show(at.ask(lambda memory: memory.restore(memory_id)), people.changed, as_json=at.as_json)
+@command(app, "resolve")
+def resolve(
+    at: Call,
+    keep: Annotated[str, typer.Option(help="The memory that is right.")],
+    over: Annotated[str, typer.Option(help="The memory it replaces.")],
+) -> None:
+    """Settle a contradiction: one memory replaces the other."""
+    show(at.ask(lambda memory: memory.resolve(keep=keep, over=over)), people.changed, as_json=at.as_json)
+
+
+@command(app, "feedback", of=Judgement, without=["verdict"])
+def feedback(
+    at: Call, memory_id: MemoryId, verdict: Annotated[Feedback, typer.Argument(help="What it turned out to be worth.")]
+) -> None:
+    """Say that a memory was used, helpful, wrong or outdated."""
+    judged = at.ask(lambda memory: memory.feedback(memory_id, verdict, **at.fields))
+    show(judged, people.changed, as_json=at.as_json)
+
+
+@command(app, "refit")
+def refit(
+    at: Call, reset: Annotated[bool, typer.Option("--reset", help="Drop what feedback made of the ranking.")] = False
+) -> None:
+    """Fit the ranking of a bank to its feedback, and show the weights."""
+    show(at.ask(lambda memory: memory.refit(reset=reset)), people.ranking, as_json=at.as_json)
 
 
 def _lines(path: str) -> list[str]:
@@ -126,7 +159,7 @@ def _messages(lines: list[str]) -> Iterator[Message]:
 
 
 def _message(number: int, line: str) -> Message:
-    from hindsight_memory.server.calls import parse
+    from hindsight_memory.server.call import parse
 
     try:
         return parse(Message, json.loads(line))

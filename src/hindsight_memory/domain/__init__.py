@@ -18,6 +18,7 @@ from hindsight_memory.domain.kinds import (
 from hindsight_memory.domain.records import EXTRACTED_FROM, SCHEMA_VERSION, Event, Memory, Relation, Window, new_id, utc_now
 from hindsight_memory.domain.requests import (
     Changes,
+    Consolidation,
     Draft,
     Filter,
     Judgement,
@@ -34,6 +35,8 @@ from hindsight_memory.domain.results import (
     Change,
     Check,
     Citation,
+    Concluded,
+    Consolidated,
     Context,
     Contradiction,
     Erased,
@@ -69,6 +72,9 @@ __all__ = [
     "Changes",
     "Check",
     "Citation",
+    "Concluded",
+    "Consolidated",
+    "Consolidation",
     "Context",
     "Contradiction",
     "Desk",

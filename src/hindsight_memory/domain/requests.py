@@ -189,6 +189,18 @@ class Maintenance(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Consolidation(Checked):
+    """What consolidation is to do: ``dry_run`` only says what it would, ``propose`` lays it before a person.
+
+    ``undo`` is the time of an earlier run: what that one did is taken back, and nothing else is done.
+    """
+
+    dry_run: bool = False
+    propose: bool = False
+    undo: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Span(Checked):
     """A page of what happened; ``until`` is excluded, ``after`` is the ``next`` of the page before."""
 

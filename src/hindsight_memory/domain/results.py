@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from hindsight_memory.domain.kinds import Action, JobState, Source
+from hindsight_memory.domain.kinds import Action, JobState, Kind, Source
 from hindsight_memory.domain.records import Event, Memory, Relation, Window
 
 
@@ -224,6 +224,36 @@ class MaintainReport:
     banks: int
     totals: Mapping[str, int] = field(default_factory=dict)
     upkeep: tuple[Upkeep, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concluded:
+    """What consolidation did with one memory, or would do.
+
+    ``action`` is ``made``, ``proposed``, ``changed``, ``retired`` or ``undone``. ``content`` is what the
+    memory says, ``evidence`` what it rests on, ``support`` in how many sessions, or on how many days, that came up.
+    """
+
+    action: str
+    memory_id: str
+    kind: Kind
+    content: str
+    why: str = ""
+    support: int = 0
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What a run of consolidation did, or would do; ``run`` is its time, by which it can be undone.
+
+    ``more`` counts the conclusions that were left out.
+    """
+
+    dry_run: bool
+    run: datetime
+    conclusions: tuple[Concluded, ...] = ()
     more: int = 0
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hindsight_memory.domain import Memory, RelationType, Status
-from hindsight_memory.store.base import Tx
+from hindsight_memory.store.base import Reader, Tx
 from hindsight_memory.text.clauses import sentences
 
 _STANDING = frozenset({Status.ACTIVE, Status.SUPERSEDED})
 
 
-async def derived_from(source: Memory, tx: Tx) -> list[Memory]:
+async def derived_from(source: Memory, tx: Reader) -> list[Memory]:
     """Memories with a ``derived_from`` edge to this one, whatever their status."""
     edges = await tx.relations([source.id])
     ids = [edge.from_id for edge in edges if edge.type is RelationType.DERIVED_FROM and edge.to_id == source.id]

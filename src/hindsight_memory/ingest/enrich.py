@@ -14,6 +14,7 @@ from hindsight_memory.store.base import Marks
 from hindsight_memory.text.dates import mentioned_windows
 from hindsight_memory.text.frame import without_frames
 from hindsight_memory.text.names import MAX_NAME, fold_name, names_in
+from hindsight_memory.text.summary import summary_of
 from hindsight_memory.text.tokens import index_words, normalise
 
 _ALIAS: Final = "alias."
@@ -37,7 +38,8 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
         agent_id=scope.agent_id,
         session_id=scope.session_id,
         content=content,
-        content_hash=identity(draft.kind, draft.key, content, scope.agent_id if private else None),
+        content_hash=identity(draft.kind, draft.key, content, scope.agent_id if private else None, scope.session_id),
+        summary=summary_for(content, settings),
         kind=draft.kind,
         key=draft.key,
         tags=tuple(dict.fromkeys(draft.tags)),
@@ -53,7 +55,7 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
         created_at=now,
         valid_from=draft.valid_from,
         valid_until=draft.valid_until,
-        expires_at=draft.expires_at or _end(draft.kind, now, settings),
+        expires_at=draft.expires_at or _end(draft, now, settings),
         outcome=draft.outcome,
         task=draft.task,
         tools=draft.tools,
@@ -74,9 +76,18 @@ def content_of(text: str) -> str:
     return content
 
 
-def identity(kind: Kind, key: str | None, content: str, owner: str | None) -> str:
-    """The hash of what a memory says; what one agent keeps to itself is never the same as what another says."""
-    return content_hash(kind, key, content) if owner is None else content_hash(kind, key, content, owner)
+def summary_for(content: str, settings: WriteSettings) -> str | None:
+    """What is shown of a memory where its text is too long; ``None`` for a short one."""
+    return summary_of(content, settings.summary_tokens) if len(content) > settings.summary_over else None
+
+
+def identity(kind: Kind, key: str | None, content: str, owner: str | None, session_id: str | None = None) -> str:
+    """The hash of what a memory says.
+
+    What one agent keeps to itself is never the same as what another says, nor what lies on the desks of two sessions.
+    """
+    desk = ("session", session_id) if kind is Kind.WORKING and session_id is not None else ()
+    return content_hash(kind, key, content, *(() if owner is None else (owner,)), *desk)
 
 
 def owner_of(memory: Memory) -> str | None:
@@ -107,5 +118,6 @@ def _names_of(memory: Memory) -> tuple[str, ...]:
     return tuple(dict.fromkeys([speaker, *names] if 0 < len(speaker) <= MAX_NAME else names))
 
 
-def _end(kind: Kind, now: datetime, settings: WriteSettings) -> datetime | None:
-    return now + timedelta(seconds=settings.working_ttl_s) if kind is Kind.WORKING else None
+def _end(draft: Draft, now: datetime, settings: WriteSettings) -> datetime | None:
+    ends = draft.kind is Kind.WORKING and not draft.pinned
+    return now + timedelta(seconds=settings.working_ttl_s) if ends else None

@@ -29,7 +29,7 @@ class Extractor:
         """Extract from turns of one bank; returns how many memories were new. Done twice, it adds nothing."""
         created = 0
         for turn in turns:
-            drafts = drafts_of(turn, self.read) if _is_told(turn) else []
+            drafts = drafts_of(turn, self.read) if is_told(turn) else []
             if drafts:
                 scope = replace(Scope.of_bank(bank), agent_id=turn.agent_id, session_id=turn.session_id)
                 with suppress(InvalidInput):  # the turn was forgotten in the meantime
@@ -58,6 +58,6 @@ def drafts_of(turn: Memory, read: Read = worth) -> list[Draft]:
     ]
 
 
-def _is_told(turn: Memory) -> bool:
+def is_told(turn: Memory) -> bool:
     """Whether a turn is a person's own word: not an agent's, a tool's, or one on a desk that may still be cleared."""
     return turn.turn is not None and turn.source is Source.USER and turn.kind is Kind.EPISODIC and not turn.context_only

@@ -97,7 +97,8 @@ class Indexer:
                 while lacking := await self.store.reading(bank).lacking(sorted(lacking)):
                     if await self.step(bank):
                         continue
-                    if not await self.store.due(Stage.INDEX, terms_of(self.settings)):  # the others are done or given up
+                    # What is not due any more is done, or given up.
+                    if not await self.store.due(Stage.INDEX, terms_of(self.settings)):
                         return await self.store.reading(bank).lacking(sorted(lacking))
                     await asyncio.sleep(_OTHERS_WORK)
         return lacking

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from hindsight_memory.domain import Draft, Event, Memory, Receipt, Scope, new_id
+from hindsight_memory.domain import Draft, Event, Memory, Receipt, Scope, Status, new_id
 from hindsight_memory.ingest.enrich import marks_of, remember
 from hindsight_memory.ingest.relate import asked_of, relate
-from hindsight_memory.ingest.resolve import settle, stand
+from hindsight_memory.ingest.resolve import Verdict, settle, stand
 from hindsight_memory.settings import WriteSettings
-from hindsight_memory.store.base import Store
+from hindsight_memory.store.base import Store, Tx
+from hindsight_memory.strength import expired
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,25 @@ class Writer:
         asked = [asked_of(draft) for draft in drafts]
         marks = [marks_of(memory) for memory in memories]  # before the transaction: while it lasts, others wait
         async with self.store.transaction(scope) as tx:  # read, decide, write: one transaction
-            pairs = zip(memories, marks, strict=True)
-            receipts = [await settle(memory, found_by, await stand(memory, tx), tx) for memory, found_by in pairs]
+            receipts = [
+                await settle(memory, found_by, await _stand(memory, actor, tx), tx)
+                for memory, found_by in zip(memories, marks, strict=True)
+            ]
             stored = list(zip(memories, receipts, asked, strict=True))
             edges = [await relate(wanted, memory, receipt, tx) for memory, receipt, wanted in stored]
             told = zip(memories, receipts, edges, strict=True)
             await tx.record([written(memory, receipt, actor, new) for memory, receipt, new in told])
         return receipts
+
+
+async def _stand(memory: Memory, actor: str, tx: Tx) -> Verdict:
+    """How a memory stands to what has not expired: what has is forgotten first, as maintenance would do later."""
+    now = memory.created_at
+    while (verdict := await stand(memory, tx)).old is not None and expired(verdict.old, now):
+        old = await tx.change(verdict.old, status=Status.DELETED, deleted_at=now)
+        event = Event(id=new_id(now), bank_id=old.bank_id, at=now, actor=actor, verb="expire", memory_id=old.id)
+        await tx.record([event])
+    return verdict
 
 
 def written(memory: Memory, receipt: Receipt, actor: str, relations: Sequence[str] = ()) -> Event:

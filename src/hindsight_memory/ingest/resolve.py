@@ -7,9 +7,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from hindsight_memory.domain import Action, Memory, Receipt, Relation, RelationType, Status, Tier
+from hindsight_memory.domain import Action, Memory, Receipt, Relation, RelationType, Source, Status, Tier
 from hindsight_memory.ingest.enrich import owner_of
 from hindsight_memory.store.base import Marks, Reader, Tx, Where
+from hindsight_memory.text.keys import has_many
 
 _MOST_VALUES: Final = 1_000
 
@@ -35,9 +36,9 @@ class Verdict:
 async def stand(memory: Memory, reader: Reader) -> Verdict:
     """What content and key can decide at once, with no model: the same again, or another value of the same key."""
     known = await reader.known(memory.content_hash)
-    if known is not None and known.status is Status.ACTIVE:
+    if known is not None and (known.status is Status.ACTIVE or _held_back(known, memory)):
         return Verdict(Standing.SAME, known)
-    old = await reader.current(memory.key, owner_of(memory)) if memory.key else None
+    old = await value_of(memory.key, memory, reader)
     if old is None:
         return Verdict(Standing.UNRELATED)
     if memory.trust < old.trust:
@@ -45,11 +46,22 @@ async def stand(memory: Memory, reader: Reader) -> Verdict:
     return Verdict(Standing.NEWER if memory.occurred_at >= old.occurred_at else Standing.OLDER, old)
 
 
+def _held_back(known: Memory, memory: Memory) -> bool:
+    """Whether a text is in quarantine, and stays there when others than the user write it again."""
+    return known.status is Status.QUARANTINED and memory.source is not Source.USER
+
+
+async def value_of(key: str | None, memory: Memory, reader: Reader) -> Memory | None:
+    """The current value of a key, for whoever sees the memory; ``None`` for keys of which many values stand."""
+    return None if key is None or has_many(key) else await reader.current(key, owner_of(memory))
+
+
 async def settle(memory: Memory, marks: Marks, verdict: Verdict, tx: Tx) -> Receipt:
     """Store the memory, and what it is found by, as its verdict asks."""
     match verdict:
         case Verdict(Standing.SAME, Memory() as old):
-            return Receipt(id=old.id, action=Action.DUPLICATE, created=False, version=old.version)
+            action = Action.QUARANTINED if old.status is Status.QUARANTINED else Action.DUPLICATE
+            return Receipt(id=old.id, action=action, created=False, version=old.version)
         case Verdict(Standing.NEWER, Memory() as old):
             return await _supersede(memory, marks, old, tx)
         case Verdict(Standing.OLDER, Memory() as old):

@@ -171,7 +171,7 @@ def _is_whole(old: Memory, bearing: Bearing) -> bool:
         return False
     every = [len(each.words) for each in statements(old.content)]
     concerned = sum(len(each.words) for each in statements(bearing.old))
-    return concerned >= _WHOLE * sum(every)
+    return 0 < concerned >= _WHOLE * sum(every)
 
 
 def _together(old: Memory, new: Memory) -> dict[str, Any]:

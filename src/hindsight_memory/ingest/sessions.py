@@ -27,7 +27,7 @@ from hindsight_memory.domain import (
 from hindsight_memory.errors import Conflict, InvalidInput
 from hindsight_memory.ingest.conversation import ConversationWriter, about, promote, session_of
 from hindsight_memory.settings import SessionSettings, WriteSettings
-from hindsight_memory.store.base import Store, Tx
+from hindsight_memory.store.base import Stage, Store, Tx
 from hindsight_memory.text.desk import LINES, Said, laid_out, observed, patched
 
 _ROLES: Final = {Source.USER: Role.USER, Source.AGENT: Role.ASSISTANT}
@@ -101,6 +101,8 @@ class SessionKeeper:
             receipts = await self.converser.append(turns, scope, actor, tx)
             new = sum(receipt.created for receipt in receipts)
             state = await self._observed(desk, new, tx) if rules and new else desk.state
+            if not rules:  # the caller keeps it: no model is to read what is said
+                await tx.settle(Stage.READ, [receipt.id for receipt in receipts if receipt.created], {})
             deed = _Deed("append_session", scope.bank, actor, now)
             kept = await self._keep(desk, replace(desk, state=state), deed, tx)
         return Appended(

@@ -11,12 +11,15 @@ from hindsight_memory.check import Limits
 from hindsight_memory.domain import (
     Changes,
     Check,
+    Consolidated,
+    Consolidation,
     Context,
     Contradiction,
     Draft,
     Erased,
     History,
     Hit,
+    Jobs,
     Judgement,
     Listing,
     MaintainReport,
@@ -158,6 +161,13 @@ class MaintainBody(Maintenance, Who):
 
 
 @dataclass(frozen=True, kw_only=True)
+class JobsBody(Who):
+    """What ``jobs`` takes."""
+
+    retry: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class ForgetAllBody(Who):
     """What ``forget_all`` takes."""
 
@@ -167,6 +177,11 @@ class ForgetAllBody(Who):
 @dataclass(frozen=True, kw_only=True)
 class SuggestBody(Outlook, Who):
     """What ``suggest`` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsolidateBody(Consolidation, Who):
+    """What ``consolidate`` takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,6 +285,10 @@ async def _maintain(service: Service, body: MaintainBody, scope: Scope) -> Maint
     return await service.maintain(part(body, Maintenance))
 
 
+async def _jobs(service: Service, body: JobsBody, scope: Scope) -> Jobs:
+    return await service.jobs(scope, retry=body.retry)
+
+
 async def _purge(service: Service, body: ForgetBody, scope: Scope) -> Erased:
     return await service.purge(body.memory_id, scope, body.reason)
 
@@ -280,6 +299,10 @@ async def _forget_all(service: Service, body: ForgetAllBody, scope: Scope) -> Er
 
 async def _suggest(service: Service, body: SuggestBody, scope: Scope) -> Suggestions:
     return Suggestions(tuple(await service.suggest(part(body, Outlook), scope)))
+
+
+async def _consolidate(service: Service, body: ConsolidateBody, scope: Scope) -> Consolidated:
+    return await service.consolidate(part(body, Consolidation), scope)
 
 
 async def _replay(service: Service, body: ReplayBody, scope: Scope) -> Replay:
@@ -311,8 +334,10 @@ CALLS: Final[Mapping[str, Call]] = MappingProxyType(
         **SESSION_CALLS,
         **TASK_CALLS,
         "suggest": Call(SuggestBody, Suggestions, _suggest),
+        "consolidate": Call(ConsolidateBody, Consolidated, _consolidate, changes=True),
         "replay": Call(ReplayBody, Replay, _replay),
         "maintain": Call(MaintainBody, MaintainReport, _maintain, changes=True),
+        "jobs": Call(JobsBody, Jobs, _jobs, changes=True),
         "purge": Call(ForgetBody, Erased, _purge, changes=True),
         "forget_all": Call(ForgetAllBody, Erased, _forget_all, changes=True),
         "doctor": Call(Who, Checks, _doctor),

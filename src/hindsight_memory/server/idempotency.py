@@ -59,6 +59,12 @@ class Replies:
             kept.popitem(last=False)
         return await asyncio.shield(task)
 
+    def drop(self, namespace: str, keep: str | None) -> None:
+        """Remember none of a namespace's replies but the one to this key."""
+        kept = self._kept.get(namespace, OrderedDict())
+        for key in [key for key in kept if key != keep]:
+            del kept[key]
+
 
 def _drop_failed(kept: OrderedDict[str, _Answer], key: str, reply: asyncio.Future[Response]) -> None:
     failed = reply.cancelled() or reply.exception() is not None

@@ -25,8 +25,10 @@ from mcp_types import (
 from hindsight_memory import __version__
 from hindsight_memory.domain import Scope, Who
 from hindsight_memory.errors import HindsightMemoryError, InvalidInput
-from hindsight_memory.server.calls import CALLS, Call, parse, required, shown
+from hindsight_memory.server.call import Call, parse, required, shown
+from hindsight_memory.server.calls import CALLS
 from hindsight_memory.server.schema import input_schema, output_schema
+from hindsight_memory.server.session_calls import SESSION
 from hindsight_memory.wire import to_wire
 
 if TYPE_CHECKING:
@@ -94,7 +96,30 @@ VERBS: Final[Mapping[str, _Verb]] = MappingProxyType(
         "restore": _Verb("Restore a memory", "Bring a forgotten memory back as it was."),
     }
 )
-"""The verbs that agents have. ``explain``, ``write_many`` and ``doctor`` are for people and programs."""
+"""The verbs that agents have."""
+
+FURTHER: Final[Mapping[str, _Verb]] = MappingProxyType(
+    {
+        "session": _Verb(
+            "Keep the desk of a task",
+            "What this task is about while it runs: its goal, step, facts, questions, decisions and latest messages. "
+            "Read it after a break in the context, change it as the task goes on. Needs session_id.",
+            destroys=True,
+            repeatable=False,
+        ),
+        "feedback": _Verb(
+            "Judge a memory",
+            "Say that a recalled memory was used, helpful, wrong or outdated, and for which question. What is wrong or "
+            "outdated is flagged, or taken out of recall where the user says so; memory_restore brings it back.",
+            destroys=True,
+            defaults={"source": "agent"},  # a host that names no agent_id is not the user for that
+        ),
+    }
+)
+"""Tools for hosts that ask for all of them: the default list is as long as every host takes.
+
+``explain``, ``write_many``, ``doctor`` and the like are for people and programs.
+"""
 
 LEFT_OUT: Final = frozenset({"spaces"})
 """Fields without a property: which embedding space answers is an operator's comparison, not an agent's choice."""
@@ -103,15 +128,22 @@ LEFT_OUT: Final = frozenset({"spaces"})
 _WHO: Final = frozenset(each.name for each in fields(Who))
 
 
-def create_mcp(service: Service | Callable[[], Awaitable[Service]], scope: Scope | None = None) -> Server[Any]:
+_TOOLS: Final = {**VERBS, **FURTHER}
+_CALLS: Final = {**CALLS, "session": SESSION}
+
+
+def create_mcp(
+    service: Service | Callable[[], Awaitable[Service]], scope: Scope | None = None, *, full: bool = False
+) -> Server[Any]:
     """The MCP server over a service.
 
     Args:
         service: A service, or what gives one. It is asked for when the client is ready and at each call.
         scope: Whose memory is meant when a call does not say; what it says goes before it.
+        full: Whether further tools are listed. They may be called in any case.
     """
     bound = scope or Scope()
-    tools = [_tool(verb, said) for verb, said in VERBS.items()]
+    tools = [_tool(verb, said) for verb, said in (_TOOLS if full else VERBS).items()]
 
     async def opened() -> Service:
         return await service() if callable(service) else service
@@ -150,7 +182,7 @@ def create_mcp(service: Service | Callable[[], Awaitable[Service]], scope: Scope
 
 
 def _tool(verb: str, said: _Verb) -> Tool:
-    call = CALLS[verb]
+    call = _CALLS[verb]
     return Tool(
         name=f"memory_{verb}",
         title=said.title,
@@ -170,11 +202,11 @@ def _tool(verb: str, said: _Verb) -> Tool:
 def _read(name: str, arguments: Mapping[str, Any]) -> tuple[Call, dict[str, Any]]:
     """The call that a tool's name stands for, and what its arguments say."""
     verb = name.removeprefix("memory_")
-    said = VERBS.get(verb)
+    said = _TOOLS.get(verb)
     if said is None or name == verb:
         hint = f"Use one of: {', '.join(f'memory_{each}' for each in VERBS)}."
         raise InvalidInput(f"{shown(name)} is not a tool.", hint=hint, field="name")
-    call = CALLS[verb]
+    call = _CALLS[verb]
     needed = {each.name for each in fields(call.body) if required(each)}
     given = {key: value for key, value in arguments.items() if key in needed or not _is_blank(value)}
     return call, {**said.defaults, **given}

@@ -13,6 +13,10 @@ from pydantic import TypeAdapter
 from hindsight_memory.domain import Draft, Message
 from hindsight_memory.server.calls import CALLS
 from hindsight_memory.server.problems import PROBLEM_JSON, Problem
+from hindsight_memory.server.schema import input_schema
+
+AT: Final = "at_"
+"""What the name of an operation begins with when it is a verb at the address of what it is about."""
 
 _PROBLEMS: Final = {
     401: "A key is needed",
@@ -25,7 +29,10 @@ _PROBLEMS: Final = {
     500: "Something went wrong in the server",
     503: "The store or a model cannot answer now",
 }
-_ONLY: Final = {404: {"explain", "get", "update", "forget", "restore"}, 409: {"update", "restore"}}
+_ONLY: Final = {
+    404: {"purge", "explain", "get", "update", "forget", "restore", "feedback"},
+    409: {"update", "restore", "put_session"},
+}
 
 
 def install_openapi(app: FastAPI) -> None:
@@ -52,14 +59,32 @@ def _described(app: FastAPI) -> dict[str, Any]:
         _limit(schemas.get(kind.__name__, {}).get("properties", {}), kind)
     components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     for path, operation in _operations(document):
-        verb = path.removeprefix("/v1/")
-        for status in _statuses(verb) if verb in CALLS else [503] if verb == "/health/ready" else []:
+        verb = operation["operationId"].removeprefix(AT)
+        for status in _statuses(verb) if verb in CALLS else [503] if path == "/health/ready" else []:
             schema = {"$ref": "#/components/schemas/Problem"}
             content = {PROBLEM_JSON: {"schema": schema}}
             operation["responses"][str(status)] = {"description": _PROBLEMS[status], "content": content}
         if verb in CALLS:
             operation["security"] = [{}, {"key": []}]
     return document
+
+
+def parameters(body: type[Any], *, has_body: bool) -> list[dict[str, Any]]:
+    """What the address of a session and its query say: of a call with a body only whose memory it is."""
+    properties = input_schema(body)["properties"]
+    _limit(properties, body)
+    named = ("user_id", "agent_id") if has_body else tuple(properties)
+    described = [(name, properties[name]) for name in dict.fromkeys(("session_id", *named))]
+    return [
+        {
+            "name": name,
+            "in": "path" if name == "session_id" else "query",
+            "required": name == "session_id",
+            "description": schema["description"],
+            "schema": {key: value for key, value in schema.items() if key != "description"},
+        }
+        for name, schema in described
+    ]
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

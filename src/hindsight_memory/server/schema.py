@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 from hindsight_memory.domain import Who
-from hindsight_memory.server.calls import required
+from hindsight_memory.server.call import required
 
 _PLAIN: Final = {str: "string", datetime: "string", int: "integer", float: "number", bool: "boolean"}
 _LAST: Final = frozenset(get_type_hints(Who))
@@ -49,13 +49,31 @@ MEANINGS: Final[Mapping[str, str]] = {
     "until": "Only what happened before this time, in ISO 8601 with a zone.",
     "as_of": "Answer from what was valid at this time, in ISO 8601 with a zone.",
     "limit": "The most results.",
+    "cold": "Look among memories too that nobody has used for months.",
     "zone": "The user's time zone, such as Europe/Berlin: dates in the text, such as yesterday, are read in it.",
+    "moment": "Where in a task you are: task_start brings what is so and how to do it first; stuck brings what happened"
+    " with the same error, and what solved it.",
     "budget_tokens": "The longest block, in tokens.",
     "status": "Which memories: those that stand (active), or those superseded, quarantined or deleted.",
+    "doubted": "Only those that were called wrong or outdated and still stand.",
     "after": "The next of the page before.",
     "memory_id": "The memory's id.",
     "version": "The version you read; the change is refused when it is no longer the current one.",
     "reason": "Why, for the record.",
+    "verdict": "used: it went into an answer; helpful: it was what was needed; wrong: it is not so; outdated: it was.",
+    "query": "The question that it was found for; the ranking learns from it.",
+    "note": "Why, for the record.",
+    "action": "get: the state and the latest messages; patch: change the state; append: say what was said, as content;"
+    " end: promote the messages to lasting memory and clear the state.",
+    "task_goal": "What the task is for.",
+    "current_step": "What is being done now.",
+    "confirmed_facts": "What is certain; entries are added to those that are there.",
+    "open_questions": "What is still to be answered; entries are added.",
+    "decisions": "What was decided; entries are added.",
+    "discarded": "What was given up; entries are added here and leave the other lists.",
+    "remove": "Entries to take away from whichever list has them, as they are written there.",
+    "rules": "Whether goals, confirmed facts, questions and decisions are read off the messages into the state.",
+    "discard": "Forget the messages instead of keeping them.",
     "user_id": "Whose memory: a person, a project, a team. Leave it out for the usual one.",
     "agent_id": "Who you are, when several agents share this memory.",
     "session_id": "The conversation or task run this belongs to.",

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import anyio
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
@@ -20,19 +21,20 @@ from hindsight_memory.server.mcp import create_mcp
 _LAST_CALLS_S: Final = 60.0
 
 
-def run_stdio(open_service: Callable[[], Awaitable[Any]], scope: Scope | None = None) -> None:
+def run_stdio(open_service: Callable[[], Awaitable[Any]], scope: Scope | None = None, *, full: bool = False) -> None:
     """Serve one client until it closes stdin. Everything but the protocol goes to stderr.
 
     Args:
         open_service: Builds the service; it is started and closed here. Called once the client is ready, so that what
             it imports and opens does not hold up the first reply; called again after it failed.
         scope: Whose memory is meant when a call does not say.
+        full: Whether further tools are listed.
     """
-    asyncio.run(_serve(_Opening(open_service), scope))
+    opening = _Opening(open_service)
+    asyncio.run(_serve(opening, create_mcp(opening, scope, full=full)))
 
 
-async def _serve(opening: _Opening, scope: Scope | None) -> None:
-    server = create_mcp(opening, scope)
+async def _serve(opening: _Opening, server: Server[Any]) -> None:
     try:
         async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
             # The SDK moves the descriptor; this catches what Python would still hold back and print at exit.

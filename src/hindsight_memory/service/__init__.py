@@ -13,13 +13,20 @@ from hindsight_memory.guard.access import Principal
 from hindsight_memory.recall.pipeline import Finder
 from hindsight_memory.service.base import Parts
 from hindsight_memory.service.changing import Changing
+from hindsight_memory.service.consolidating import Consolidating
+from hindsight_memory.service.disputes import Disputes
+from hindsight_memory.service.foresight import Foresight
+from hindsight_memory.service.keeping import Keeping
+from hindsight_memory.service.learning import Learning
 from hindsight_memory.service.reading import Reading
+from hindsight_memory.service.reflecting import Reflecting
+from hindsight_memory.service.sessions import Sessions
 from hindsight_memory.service.writing import Writing
 
 __all__ = ["Parts", "Service"]
 
 
-class Service(Writing, Reading, Changing):
+class Service(Writing, Reading, Changing, Consolidating, Disputes, Foresight, Keeping, Learning, Reflecting, Sessions):
     """Memory of many banks, as one caller sees it: every verb asks whether the caller may."""
 
     @property
@@ -34,13 +41,17 @@ class Service(Writing, Reading, Changing):
         return other
 
     async def start(self) -> None:
-        """Begin the work behind the verbs: vectors for what lacks them, access counts."""
+        """Begin the work behind the verbs: vectors for what lacks them, access counts, maintenance."""
         await self._parts.indexer.start()
         self._parts.working += [asyncio.create_task(self._parts.indexer.run()), asyncio.create_task(self._count())]
+        self._parts.working.append(asyncio.create_task(self._parts.reading.run()))
+        if self.settings.lifecycle.schedule:
+            self._parts.working.append(asyncio.create_task(self._parts.keeper.watch()))
 
     async def close(self) -> None:
         """Finish what this process wrote, within bounds, and let go of everything."""
         self._parts.indexer.stop()
+        self._parts.reading.stop()
         try:
             if self._parts.working:
                 await asyncio.wait(self._parts.working[:1], timeout=self.settings.write.drain_s)
@@ -50,7 +61,7 @@ class Service(Writing, Reading, Changing):
             with suppress(HindsightMemoryError):  # access counts are not worth an error at the end
                 await self._flush()
         finally:
-            for model in (*self._parts.embedders, self._parts.reranker, self._parts.llm):
+            for model in (*self._parts.embedders, self._parts.reranker, self._parts.assistant, self._parts.llm):
                 if model is not None:
                     await model.close()
             await self._parts.store.close()
@@ -63,6 +74,6 @@ class Service(Writing, Reading, Changing):
 
     async def _flush(self) -> None:
         touched, self._parts.touched = self._parts.touched, defaultdict(set)
-        for bank, ids in touched.items():
+        for bank, ids in ((bank, ids) for bank, ids in touched.items() if ids):
             async with self._parts.store.transaction(Scope.of_bank(bank)) as tx:
                 await tx.touch(sorted(ids), self._parts.clock())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from hindsight_memory.assist.assistant import Assistant, Rules
 from hindsight_memory.domain import (
     Event,
     Memory,
@@ -22,10 +23,16 @@ from hindsight_memory.guard.access import LOCAL, Principal
 from hindsight_memory.ingest.conversation import ConversationWriter
 from hindsight_memory.ingest.index import Indexer
 from hindsight_memory.ingest.pipeline import Writer
+from hindsight_memory.ingest.reading import Reading
+from hindsight_memory.ingest.sessions import SessionKeeper
+from hindsight_memory.ingest.steps import StepWriter
+from hindsight_memory.lifecycle.maintain import Keeper
+from hindsight_memory.lifecycle.reflect import Reflector
 from hindsight_memory.models.base import LLM, Embedder, Reranker
 from hindsight_memory.recall.pipeline import Finder
 from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Store
+from hindsight_memory.strength import expired
 
 LONGEST_ID: Final = 200
 """Characters of a memory's id that are read."""
@@ -40,11 +47,17 @@ class Parts:
     embedders: Sequence[Embedder]
     writer: Writer
     converser: ConversationWriter
+    sessions: SessionKeeper
+    steps: StepWriter
+    reflector: Reflector
     indexer: Indexer
+    reading: Reading
     finder: Finder
+    keeper: Keeper
     clock: Callable[[], datetime]
     llm: LLM | None = None
     reranker: Reranker | None = None
+    assistant: Assistant = field(default_factory=Rules)
     notes: tuple[str, ...] = ()
     working: list[asyncio.Task[None]] = field(default_factory=list)
     touched: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -88,9 +101,11 @@ def seen(found: Sequence[Memory], memory_id: str, scope: Scope) -> Memory:
     return found[0]
 
 
-def visible(found: Sequence[Memory], memory_id: str, scope: Scope) -> Memory:
-    """The memory that was looked for. Raises ``NotFound`` where the scope may not see it, or it was forgotten."""
+def visible(found: Sequence[Memory], memory_id: str, scope: Scope, now: datetime) -> Memory:
+    """The memory that was looked for. Raises ``NotFound`` for what is not to be seen, forgotten or expired."""
     memory = seen(found, memory_id, scope)
     if memory.status is Status.DELETED:
         raise NotFound(f"Memory {memory.id} was forgotten.", hint="Restore it to see it again.", field="memory_id")
+    if expired(memory, now):
+        raise NotFound(f"Memory {memory.id} has expired.", hint="Restore it to see it again.", field="memory_id")
     return memory

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from hindsight_memory.check import parse_text
 from hindsight_memory.domain import (
     Changes,
+    Kind,
     Memory,
     Scope,
     Status,
+    Tier,
 )
 from hindsight_memory.errors import Conflict, InvalidInput
 from hindsight_memory.guard.access import require
-from hindsight_memory.ingest.enrich import content_of, identity, marks_of, owner_of
+from hindsight_memory.guard.verdicts import undone
+from hindsight_memory.ingest.derived import derived_from, unsupported
+from hindsight_memory.ingest.enrich import content_of, identity, marks_of, owner_of, summary_for
+from hindsight_memory.ingest.resolve import value_of
 from hindsight_memory.service.base import LONGEST_ID, Verbs, seen, visible
 from hindsight_memory.store.base import Tx
+from hindsight_memory.strength import expired
 
 _LONGEST_REASON = 2_000
+_EVENTS = 200
+"""Events of a memory among which stands how it was before it was taken out."""
 _MARKED = {"content", "key", "tags", "occurred_at"}
 
 
@@ -36,11 +46,13 @@ class Changing(Verbs):
         if not values:
             raise InvalidInput("There is nothing to change.", hint="Give at least one field.", field="content")
         async with self._parts.store.transaction(scope) as tx:
-            memory = visible(await tx.get([memory_id]), memory_id, scope)
+            memory = visible(await tx.get([memory_id]), memory_id, scope, self._parts.clock())
             if changes.version not in (None, memory.version):
                 message = f"Memory {memory_id} is at version {memory.version}, not {changes.version}."
                 raise Conflict(message, hint="Read it again and repeat the change.", field="version")
-            values |= await _rehashed(memory, values, tx)
+            values |= await _rehashed(memory, values, tx) | _pinned(memory, values)
+            if changes.content is not None:
+                values["summary"] = summary_for(values["content"], self.settings.write)
             marks = marks_of(replace(memory, **values)) if _MARKED & values.keys() else None
             changed = await tx.change(memory, marks, **values)
             before = {name: str(getattr(memory, name)) for name in values}
@@ -49,7 +61,10 @@ class Changing(Verbs):
         return changed
 
     async def forget(self, memory_id: str, scope: Scope, reason: str = "") -> Memory:
-        """Take a memory out of sight; ``restore`` brings it back. Forgetting it twice is forgetting it once."""
+        """Take a memory out of sight, and what was read off it alone; ``restore`` brings both back.
+
+        Forgetting it twice is forgetting it once.
+        """
         require(self.principal, "forget", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
         reason = parse_text("reason", reason, _LONGEST_REASON)
@@ -57,12 +72,14 @@ class Changing(Verbs):
             memory = seen(await tx.get([memory_id]), memory_id, scope)
             if memory.status is Status.DELETED:
                 return memory
-            gone = await tx.change(memory, status=Status.DELETED, deleted_at=self._parts.clock())
-            await tx.record([self._event("forget", gone, scope, {}, reason)])
+            also = await unsupported(memory, tx)
+            gone, *_ = [await self._take_out(each, scope, reason, tx) for each in (memory, *also)]
         return gone
 
     async def restore(self, memory_id: str, scope: Scope) -> Memory:
-        """Bring a forgotten memory back as it was.
+        """Bring a memory back as it was: one that was forgotten, that feedback took out of recall, or time did.
+
+        What has expired has no end then (working memory: a new one), what had gone cold counts as used now.
 
         Raises ``Conflict`` when the same, or another value of its key, has been stored in the meantime.
         """
@@ -70,15 +87,58 @@ class Changing(Verbs):
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
         async with self._parts.store.transaction(scope) as tx:
             memory = seen(await tx.get([memory_id]), memory_id, scope)
-            if memory.status is not Status.DELETED:
+            fields = (undone(memory, await tx.events(memory_id, _EVENTS)) or {}) | self._revived(memory)
+            if not fields:
                 return memory
-            status = Status.SUPERSEDED if memory.superseded_by else Status.ACTIVE
-            if status is Status.ACTIVE:
+            if fields.get("status") is Status.ACTIVE:
                 await _refuse_second(memory, tx)
-            back = await tx.change(memory, marks_of(memory), status=status, deleted_at=None)
+            also = [each for each in await derived_from(memory, tx) if _went_with(each, memory)]
+            back = await tx.change(memory, marks_of(memory), **fields)
             await tx.record([self._event("restore", back, scope, {})])
+            for each in also:
+                await self._bring_back(each, scope, tx)
         self._parts.indexer.wake()
         return back
+
+    async def _take_out(self, memory: Memory, scope: Scope, reason: str, tx: Tx) -> Memory:
+        gone = await tx.change(memory, status=Status.DELETED, deleted_at=self._parts.clock())
+        status = {"before": {"status": memory.status}, "after": {"status": gone.status}}
+        await tx.record([self._event("forget", gone, scope, status, reason)])
+        return gone
+
+    async def _bring_back(self, memory: Memory, scope: Scope, tx: Tx) -> None:
+        """Bring back what was read off a memory, unless something else has taken its place."""
+        fields = undone(memory, await tx.events(memory.id, _EVENTS)) or {}
+        with suppress(Conflict):
+            if fields.get("status") is Status.ACTIVE:
+                await _refuse_second(memory, tx)
+            back = await tx.change(memory, marks_of(memory), **fields)
+            await tx.record([self._event("restore", back, scope, {})])
+
+
+    def _revived(self, memory: Memory) -> dict[str, Any]:
+        """What changes of a memory that time took away when it comes back."""
+        now = self._parts.clock()
+        fields: dict[str, Any] = {}
+        if expired(memory, now):
+            again = now + timedelta(seconds=self.settings.write.working_ttl_s)
+            fields["expires_at"] = again if memory.kind is Kind.WORKING else None
+        if memory.tier is not Tier.HOT:
+            fields |= {"tier": Tier.HOT, "last_accessed_at": now}
+        return fields
+
+
+def _pinned(memory: Memory, values: dict[str, Any]) -> dict[str, Any]:
+    """What else a new pin does: a pinned memory is close at hand, and the end that its kind set for it is none."""
+    if not values.get("pinned"):
+        return {}
+    ends = memory.kind is Kind.WORKING and memory.expires_at is not None and "expires_at" not in values
+    return ({"expires_at": None} if ends else {}) | ({"tier": Tier.HOT} if memory.tier is not Tier.HOT else {})
+
+
+def _went_with(derived: Memory, source: Memory) -> bool:
+    """Whether what was read off a memory was forgotten with it."""
+    return derived.status is Status.DELETED and derived.deleted_at == source.deleted_at is not None
 
 
 async def _rehashed(memory: Memory, values: dict[str, Any], tx: Tx) -> dict[str, Any]:
@@ -87,13 +147,13 @@ async def _rehashed(memory: Memory, values: dict[str, Any], tx: Tx) -> dict[str,
     if memory.turn is not None or not {"content", "key"} & values.keys():
         return {"content": content} if "content" in values else {}
     key = values.get("key", memory.key)
-    changed = identity(memory.kind, key, content, owner_of(memory))
+    changed = identity(memory.kind, key, content, owner_of(memory), memory.session_id)
     other = await tx.known(changed)
     if other is not None and other.id != memory.id and other.status is Status.ACTIVE:
         raise Conflict(f"Memory {other.id} says this already.", hint="Forget one of the two.", field="content")
     holder = None
     if key is not None and key != memory.key and memory.status is Status.ACTIVE:
-        holder = await tx.current(key, owner_of(memory))
+        holder = await value_of(key, memory, tx)
     if holder is not None:
         raise Conflict(f"Memory {holder.id} is the value of {key}.", hint="Update that one, or forget it.", field="key")
     return {"content": content, "content_hash": changed}
@@ -102,8 +162,8 @@ async def _rehashed(memory: Memory, values: dict[str, Any], tx: Tx) -> dict[str,
 async def _refuse_second(memory: Memory, tx: Tx) -> None:
     same = await tx.known(memory.content_hash)
     other = same if same is not None and same.status is Status.ACTIVE else None
-    if other is None and memory.key is not None:
-        other = await tx.current(memory.key, owner_of(memory))
+    if other is None:
+        other = await value_of(memory.key, memory, tx)
     if other is not None:
         hint = "Forget that one first, or leave this one forgotten."
         raise Conflict(f"Memory {other.id} has taken its place.", hint=hint, field="memory_id")

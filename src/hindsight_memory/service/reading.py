@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
+from hindsight_memory.assist.assistant import Task
 from hindsight_memory.check import parse_text
 from hindsight_memory.domain import (
     Check,
@@ -13,15 +16,19 @@ from hindsight_memory.domain import (
     Memory,
     Page,
     Query,
+    RelationType,
     Scope,
+    Status,
     Tier,
     Why,
 )
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.guard.access import require
+from hindsight_memory.ingest.index import terms_of as index_terms
+from hindsight_memory.ingest.reading import terms_of as read_terms
 from hindsight_memory.recall.pack import pack
 from hindsight_memory.service.base import LONGEST_ID, Verbs, visible
-from hindsight_memory.store.base import Where
+from hindsight_memory.store.base import Stage, Where
 
 
 class Reading(Verbs):
@@ -41,7 +48,10 @@ class Reading(Verbs):
         if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
             raise InvalidInput("budget_tokens must be a whole number, at least 1.", field="budget_tokens")
         wide = replace(query, limit=max(query.limit, self.settings.pack.candidates))
-        return pack(await self.search(wide, scope), budget, self.settings.pack)
+        hits = await self.search(wide, scope)
+        relations = await self._parts.store.reading(scope.bank).relations([hit.memory.id for hit in hits])
+        disputes = {frozenset((r.from_id, r.to_id)) for r in relations if r.type is RelationType.CONTRADICTS}
+        return pack(hits, budget, self.settings.pack, disputes)
 
     async def explain(self, query: Query, memory_id: str, scope: Scope) -> Hit:
         """How one memory fares with a query, whether or not it is among the results.
@@ -55,10 +65,11 @@ class Reading(Verbs):
         return Hit(memory, 0.0, 0.0, Why("No signal brought it, or the filters exclude it.", (), ()))
 
     async def get(self, memory_id: str, scope: Scope) -> Memory:
-        """One memory. Raises ``NotFound`` for an unknown, a forgotten, or another agent's private one."""
+        """One memory. Raises ``NotFound`` for an unknown, a forgotten, an expired, or another agent's private one."""
         require(self.principal, "get", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
-        return visible(await self._parts.store.reading(scope.bank).get([memory_id]), memory_id, scope)
+        found = await self._parts.store.reading(scope.bank).get([memory_id])
+        return visible(found, memory_id, scope, self._parts.clock())
 
     async def doctor(self) -> list[Check]:
         """What this service runs on, and whether it is well. Slow: it reads the whole database."""
@@ -68,24 +79,40 @@ class Reading(Verbs):
 
     async def ready(self) -> list[Check]:
         """Whether requests can be answered now; quick. Memories without a vector are found by words meanwhile."""
-        due = await self._parts.store.due(self.settings.write.index_attempts)
+        due = await self._parts.store.due(Stage.INDEX, index_terms(self.settings.write))
         embedders = ", ".join(embedder.space for embedder in self._parts.embedders) or "none: words only"
         as_asked = bool(self._parts.embedders) or self.settings.embed.names == "none"
-        llm, reranker = self._parts.llm, self._parts.reranker
+        reranker = self._parts.reranker
         return [
             Check("database", True, self.settings.database),
             Check("embedder", as_asked, embedders, " ".join(self._parts.notes)),
             Check("vectors", True, f"{due} memories wait for one"),
-            Check("llm", True, "none: rules only" if llm is None else llm.name),
+            *await self._model(),
             Check("reranker", True, "none" if reranker is None else reranker.name),
         ]
 
+    async def _model(self) -> list[Check]:
+        """Which language models are asked for what, and how much they are still to read."""
+        models = self._parts.assistant.models
+        if not models:
+            return [Check("llm", True, "none: rules only" if self._parts.llm is None else self._parts.llm.name)]
+        due = await self._parts.store.due(Stage.READ, read_terms(self.settings, self._parts.clock()))
+        names = set(models.values())
+        shown = names.pop() if len(names) == 1 and len(models) == len(Task) else _by_task(models)
+        waiting = f"{due} memories wait for it to read them"
+        return [Check("llm", True, shown), Check("jobs", True, waiting, self._parts.reading.judge.note)]
+
     async def list(self, listing: Listing, scope: Scope) -> Page:
-        """Memories by filter, newest first, a page at a time."""
+        """Memories by filter, newest first, a page at a time; none that has expired."""
         require(self.principal, "get", scope)
-        seen = {"now": self._parts.clock(), "viewer": scope.agent_id, "statuses": (listing.status,)}
-        where = Where.of(listing, tiers=tuple(Tier), findable=False, **seen)
+        seen: dict[str, Any] = {"now": self._parts.clock(), "viewer": scope.agent_id, "statuses": (listing.status,)}
+        seen["unexpired"] = listing.status is not Status.DELETED  # there, what has expired is to be found and restored
+        where = Where.of(listing, tiers=tuple(Tier), findable=False, doubted=listing.doubted, **seen)
         reader = self._parts.store.reading(scope.bank)
         found = await reader.find(where, listing.limit + 1, listing.after)
         more = len(found) > listing.limit
         return Page(tuple(found[: listing.limit]), found[listing.limit - 1].id if more else None)
+
+
+def _by_task(models: Mapping[Task, str]) -> str:
+    return ", ".join(f"{task}: {models.get(task, 'rules')}" for task in Task)

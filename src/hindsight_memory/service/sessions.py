@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Final
 
-from hindsight_memory.assist.assistant import Rules
 from hindsight_memory.domain import (
     Appended,
     Desk,
     Ended,
     Message,
-    Role,
     Scope,
     Session,
     SessionState,
@@ -21,15 +16,11 @@ from hindsight_memory.domain import (
     Status,
     Visibility,
 )
-from hindsight_memory.errors import HindsightMemoryError, InvalidInput
+from hindsight_memory.errors import InvalidInput
 from hindsight_memory.guard.access import require
 from hindsight_memory.ingest.conversation import session_of
-from hindsight_memory.ingest.enrich import cleaned
 from hindsight_memory.recall.window import window
 from hindsight_memory.service.base import Verbs
-
-_AT_ONCE: Final = 8
-"""Turns that a language model reads at the same time; of what comes faster, the rules' reading has to do."""
 
 
 class Sessions(Verbs):
@@ -78,8 +69,6 @@ class Sessions(Verbs):
         require(self.principal, "write", scope)
         appended = await self._parts.sessions.append(messages, scope, self._actor(scope), rules=rules)
         self._parts.indexer.wake()
-        if rules:
-            self._have_read(messages, appended, scope)
         return appended
 
     async def end_session(self, scope: Scope, *, discard: bool = False) -> Ended:
@@ -89,20 +78,3 @@ class Sessions(Verbs):
         """
         require(self.principal, "forget" if discard else "write", scope)
         return await self._parts.sessions.end(scope, self._actor(scope), forget=discard)
-
-    def _have_read(self, messages: Sequence[Message], appended: Appended, scope: Scope) -> None:
-        told = zip(messages, appended.receipts, strict=True)
-        said = [each for each, receipt in told if receipt.created and each.role in (Role.USER, Role.ASSISTANT)]
-        reading = self._parts.reading
-        if not said or isinstance(self._parts.assistant, Rules) or len(reading) >= _AT_ONCE:
-            return
-        turn = "\n".join(f"{each.role}: {cleaned(each.content)}" for each in said)
-        task = asyncio.create_task(self._read(appended.state, turn, scope))
-        reading.add(task)
-        task.add_done_callback(reading.discard)
-
-    async def _read(self, state: SessionState, turn: str, scope: Scope) -> None:
-        advice = await self._parts.assistant.state(state, turn)
-        if advice.value is not None:
-            with suppress(HindsightMemoryError):  # what a model adds to a state is not worth an error
-                await self._parts.sessions.note(advice.value, scope, "language-model")

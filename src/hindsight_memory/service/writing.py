@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from hindsight_memory.domain import (
     Action,
@@ -13,6 +14,8 @@ from hindsight_memory.domain import (
     ImportReport,
     Message,
     Receipt,
+    Relation,
+    RelationType,
     Scope,
     Skipped,
     Wait,
@@ -33,7 +36,7 @@ class Writing(Verbs):
         Args:
             draft: What to remember.
             scope: Whose memory it becomes, and who writes.
-            wait: ``indexed`` waits for its vector too.
+            wait: ``indexed`` waits for its vector, and for what a second look says of it, too.
 
         Raises:
             InvalidInput: A field is wrong; nothing was stored.
@@ -87,11 +90,27 @@ class Writing(Verbs):
     async def _waited(self, receipts: list[Receipt], scope: Scope, wait: Wait) -> list[Receipt]:
         indexer = self._parts.indexer
         indexer.wake()
-        if wait is Wait.STORED or not self._parts.embedders:
+        if wait is Wait.STORED:
             return receipts
         ids = {receipt.id for receipt in receipts} - {""}
         done = ids - await indexer.finish(scope.bank, sorted(ids), self.settings.write.finish_s)
-        return [replace(receipt, indexed=receipt.id in done) for receipt in receipts]
+        done = done if self._parts.embedders else set()
+        edges = await self._parts.store.reading(scope.bank).relations(sorted(ids))
+        return [_settled(replace(receipt, indexed=receipt.id in done), edges) for receipt in receipts]
+
+
+_ACTIONS: Final = {RelationType.SUPERSEDES: Action.SUPERSEDES, RelationType.CONTRADICTS: Action.CONTRADICTS}
+
+
+def _settled(receipt: Receipt, edges: Sequence[Relation]) -> Receipt:
+    """The receipt with what the second look found."""
+    if receipt.action is not Action.ADDED:
+        return receipt
+    found = [edge for edge in edges if edge.from_id == receipt.id and edge.type in _ACTIONS]
+    if not found:
+        return receipt
+    action = min((_ACTIONS[edge.type] for edge in found), key=list(_ACTIONS.values()).index)
+    return replace(receipt, action=action, related=tuple(edge.to_id for edge in found))
 
 
 def _batches(transcript: Transcript) -> Iterable[list[Message]]:

@@ -10,13 +10,27 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, Protocol
+from enum import StrEnum
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hindsight_memory.domain import Event, Filter, Memory, Relation, Scope, Status, Tier, Window
-from hindsight_memory.settings import WriteSettings
+from hindsight_memory.domain import (
+    Desk,
+    Erased,
+    Event,
+    Filter,
+    Jobs,
+    Memory,
+    Outcome,
+    Ranking,
+    Relation,
+    Scope,
+    Status,
+    Tier,
+    Window,
+)
 
 Vector = NDArray[np.float32]
 
@@ -25,17 +39,24 @@ Vector = NDArray[np.float32]
 class Where(Filter):
     """Which memories, seen by whom and when; the default is what a search may see.
 
-    ``viewer`` is the asking agent: it sees shared memories and its own private ones. ``statuses`` is widened to
+    ``viewer`` is the asking agent: it sees shared memories and its own private ones. ``desk`` is the session that is
+    asked from: what is findable leaves out working memory of any other. ``statuses`` is widened to
     superseded memories by the store when ``as_of`` is given.
     """
 
     now: datetime
     viewer: str | None = None
+    desk: str | None = None
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
     tiers: tuple[Tier, ...] = (Tier.HOT, Tier.WARM)
     findable: bool = True
-    """Only what may be found by itself: not a greeting kept for context, not what has expired."""
+    """Only what may be found by itself: not a greeting kept for context, not what is no longer valid or expired."""
+    unexpired: bool = False
+    """Only what has not expired, though it need not be findable."""
     ids: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] = ()
+    outcome: Outcome | None = None
+    doubted: bool = False
 
     @classmethod
     def of(cls, asked: Filter, **more: Any) -> Where:
@@ -82,26 +103,89 @@ class Space:
     calibration: Mapping[str, float]
 
 
+class Stage(StrEnum):
+    """What may still be done to a memory behind the write: its vector made, its text read by a language model."""
+
+    INDEX = "index"
+    READ = "read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How work is claimed: at most ``batch`` at once, for ``lease_s``, nothing that was tried ``attempts`` times.
+
+    ``since`` leaves out what was learnt before. What is to be read waits for its vector, until that was tried
+    ``index_attempts`` times.
+    """
+
+    batch: int
+    lease_s: float
+    attempts: int
+    since: datetime | None = None
+    index_attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setback:
+    """Why work on a memory did not come to its end, and whether that counts as a try.
+
+    It is due again ``after`` a time, or at once; ``final`` gives it up, whatever was tried.
+    """
+
+    reason: str = ""
+    tried: bool = True
+    after: datetime | None = None
+    final: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A memory that lacks a vector, the bank it stands in and how often it was tried."""
+    """A memory that has work waiting, the bank it stands in and how often it was tried."""
 
     bank: str
     memory: Memory
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
-    """What an erasure removed, counted: the proof of a purge."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aged:
+    """Memories whose time has come, whoever may see them: after ``since``, not after ``until``, where these are given.
 
-    memories: int = 0
-    words: int = 0
-    vectors: int = 0
-    relations: int = 0
-    events: int = 0
-    names: int = 0
-    times: int = 0
+    ``by`` says which time: ``expires`` the end that was named for what stands or stood, ``deleted`` when it was
+    forgotten, ``used`` when an active memory of ``tier`` that nobody pinned was last found, or learnt.
+    """
+
+    by: Literal["expires", "deleted", "used"]
+    since: datetime | None = None
+    until: datetime | None = None
+    tier: Tier | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """When a routine was last done in a bank, and the place up to which it has looked."""
+
+    at: datetime
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A session as those see it that make episodes of it.
+
+    ``turns`` is how many turns it has had, ``told`` how many of them were grouped, ``settled`` the first of those whose
+    episode may still change. ``told`` is below 0, another number each time, when a turn was forgotten, brought back or
+    corrected since: the whole session is to be grouped anew.
+    """
+
+    session_id: str
+    turns: int
+    told: int
+    settled: int
+
+
+Mark: TypeAlias = tuple[int, int]
+"""Where a line of the log stands in the order of time: its time in microseconds, its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +264,62 @@ class Reader(Protocol):
     async def relations(self, ids: Sequence[str]) -> list[Relation]:
         """Edges that start or end at these memories."""
 
+    async def contradictions(self, where: Where, limit: int) -> list[tuple[str, str]]:
+        """Pairs of ids, the later memory first, that contradict each other and that the filter both lets through."""
+
     async def events(self, memory_id: str | None, limit: int) -> list[Event]:
         """The newest events of the bank, or of one memory, newest first."""
 
+    async def feedback(self, since: datetime | None, limit: int, actor: str | None = None) -> list[Event]:
+        """The newest verdicts given in the bank after ``since``, by ``actor`` if one is named, newest first."""
+
+    async def ranking(self) -> Ranking:
+        """What feedback made of the bank's ranking."""
+
+    async def desk(self, session_id: str) -> Desk:
+        """A session's state as it was left, expired or not; an empty one where there is none."""
+
+    async def working(self, session_id: str, limit: int) -> list[Memory]:
+        """The working messages of a session, newest first, whatever their status and however old."""
+
+    async def expired_sessions(self, now: datetime, limit: int) -> list[str]:
+        """The sessions that were neither ended nor touched before they expired, the oldest first."""
+
+    async def talks(self, before: datetime, limit: int, after: str = "") -> list[Talk]:
+        """Sessions with turns that were not grouped yet, in the order of their ids, those behind ``after`` only.
+
+        Of those that rest: the last turn was stored before ``before`` or the session has ended, and no message is left
+        on its desk.
+        """
+
     async def stats(self) -> BankStats:
         """Counts of the bank."""
+
+    async def jobs(self, viewer: str | None, attempts: int, limit: int) -> Jobs:
+        """How far language models are with what ``viewer`` sees of this bank, and what went wrong lately."""
+
+    async def aged(self, asked: Aged, limit: int, after: Memory | None = None) -> list[Memory]:
+        """Memories whose time has come, the longest due first, those behind ``after`` only."""
+
+    async def sweep(self, after: int, limit: int) -> list[tuple[int, Memory]]:
+        """Active memories, whoever may see them, in the order they were stored, each with its place, from ``after``."""
+
+    async def active(self) -> int:
+        """How many memories are active."""
+
+    async def alike(self, space: str, ids: Sequence[str], limit: int) -> Mapping[str, list[str]]:
+        """The active memories nearest to each of these in one space, whoever may see them, at most ``limit`` each.
+
+        None that was stored after the last of these: it finds them when it is asked about itself.
+        """
+
+    async def upkeep(self) -> Mapping[str, Done]:
+        """What was last done here, by routine."""
+
+    async def replay(
+        self, span: Window, viewer: str | None, limit: int, after: Mark | None = None
+    ) -> list[tuple[Mark, Event]]:
+        """The events of a span in time order, those behind ``after`` only; none about others' private memories."""
 
 
 class Tx(Reader, Protocol):
@@ -192,6 +327,12 @@ class Tx(Reader, Protocol):
 
     async def next_turn(self, session_id: str, count: int) -> int:
         """Take the next ``count`` places in a session; returns the first."""
+
+    async def take_desk(self, session_id: str) -> Desk:
+        """``desk``, made where there is none, for this transaction alone until it ends."""
+
+    async def put_desk(self, desk: Desk, now: datetime) -> None:
+        """Store the state of a session that was taken; its messages that have not expired live as long as it."""
 
     async def add(self, memory: Memory, marks: Marks) -> None:
         """Store a memory and what it is found by."""
@@ -208,17 +349,35 @@ class Tx(Reader, Protocol):
     async def record(self, events: Sequence[Event]) -> None:
         """Append to the audit log."""
 
+    async def set_ranking(self, ranking: Ranking) -> None:
+        """Keep what feedback made of the bank's ranking, in place of what it was."""
+
     async def set_vectors(self, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         """Store the vectors (one row a window) of memories; ids that are gone are passed over."""
 
-    async def settle_index(self, indexed: Sequence[str], failed: Mapping[str, str]) -> None:
-        """End the claim on memories: done, or failed for a reason (an empty reason only gives the claim back)."""
+    async def settle(self, stage: Stage, done: Sequence[str], failed: Mapping[str, Setback]) -> None:
+        """End the claim on memories whose work is done, or that failed. What has no work of that stage stays so."""
+
+    async def retry(self, stage: Stage, attempts: int) -> int:
+        """Make due again what was given up; returns how much that is."""
 
     async def touch(self, ids: Sequence[str], at: datetime) -> None:
         """Count an access of each memory."""
 
     async def erase(self, ids: Sequence[str]) -> Erased:
         """Remove memories with their words, names, times, vectors, relations and the content of their events."""
+
+    async def erase_bank(self) -> Erased:
+        """Remove everything the bank holds, its sessions and its log too."""
+
+    async def set_tier(self, ids: Sequence[str], tier: Tier) -> None:
+        """Keep these memories closer at hand, or farther off."""
+
+    async def settle_upkeep(self, routine: str, done: Done) -> None:
+        """Remember that a routine was done here."""
+
+    async def tell(self, talk: Talk, told: int, settled: int) -> None:
+        """Remember how far a session was grouped, unless one of its turns has changed since ``talk`` was read."""
 
 
 class Store(Protocol):
@@ -230,11 +389,14 @@ class Store(Protocol):
     def transaction(self, scope: Scope) -> AbstractAsyncContextManager[Tx]:
         """The scope's bank, to change; made when it does not exist."""
 
-    async def claim_index(self, holder: str, bank: str | None, settings: WriteSettings) -> list[Due]:
-        """A batch of memories that lack a vector, newest first, leased to ``holder``.
+    async def claim(self, stage: Stage, holder: str, terms: Terms, bank: str | None = None) -> list[Due]:
+        """A batch of memories that have work waiting, newest first, leased to ``holder``.
 
         Of one bank if it is named, else of any. None that another holds, or that failed too often.
         """
+
+    async def renew(self, stage: Stage, holder: str, lease_s: float) -> None:
+        """Go on holding what ``holder`` holds, for ``lease_s`` from now."""
 
     async def give_back(self, gone: Callable[[str], bool]) -> None:
         """End the claims of holders that are gone; what they held was tried once."""
@@ -245,8 +407,20 @@ class Store(Protocol):
     async def spaces(self) -> list[Space]:
         """The known embedding spaces, oldest first, present and past."""
 
-    async def due(self, attempts: int) -> int:
-        """How many memories of any bank lack a vector and were tried fewer than ``attempts`` times."""
+    async def due(self, stage: Stage, terms: Terms) -> int:
+        """How many memories of any bank have work waiting or under way on these terms."""
+
+    async def banks(self, namespace: str | None, after: str | None, limit: int) -> list[Scope]:
+        """The banks of a namespace, or of all, in the order of their ids, those behind ``after`` only."""
+
+    async def lead(self, role: str, holder: str, lease_s: float) -> str:
+        """Take, or keep, a role that one process has at a time; returns who has it now."""
+
+    async def resign(self, role: str, holder: str) -> None:
+        """Give a role up, if ``holder`` has it."""
+
+    async def scrub(self) -> bool:
+        """Let no file keep what was erased; ``False`` where others at work put it off until they have finished."""
 
     async def check(self) -> list[str]:
         """What is wrong with the stored data: nothing, when all is well."""

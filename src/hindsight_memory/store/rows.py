@@ -162,18 +162,18 @@ def conditions(where: Where, params: Params) -> str:
     now = to_micros(where.now)
     moment = now if where.as_of is None else to_micros(where.as_of)
     parts = [among("m.status", _statuses(where), params), among("m.tier", where.tiers, params)]
-    params |= {"now": now, "moment": moment, "viewer": where.viewer or ""}
+    params |= {"now": now, "moment": moment, "viewer": where.viewer or "", "desk": where.desk or ""}
     parts.append("(m.visibility = 'shared' OR m.agent_id = :viewer)")
     if where.ids is not None:
         parts.append(among("m.id", where.ids, params))
-    if where.findable:
-        parts += ["m.context_only = 0", "(m.expires_at IS NULL OR m.expires_at > :now)"]
-        parts.append("(m.valid_until IS NULL OR m.valid_until > :moment)")
-    if where.as_of is not None:
-        parts.append("coalesce(m.valid_from, m.occurred_at) <= :moment")
+    parts += _standing(where)
     if where.kinds:
         parts.append(among("m.kind", where.kinds, params))
-    exact = {"key": where.key, "session_id": where.session, "agent_id": where.agent}
+    if where.tasks:
+        parts.append(among("m.task", where.tasks, params))
+    if where.doubted:
+        parts.append("m.doubted > 0")
+    exact = {"key": where.key, "session_id": where.session, "agent_id": where.agent, "outcome": where.outcome}
     for column, value in exact.items():
         if value is not None:
             params[column] = value
@@ -189,6 +189,17 @@ def conditions(where: Where, params: Params) -> str:
         parts.append("m.occurred_at < :until")
     parts += [_tagged(tag, params) for tag in where.tags]
     return " AND ".join(parts)
+
+
+def _standing(where: Where) -> list[str]:
+    found = ["m.context_only = 0", "(m.valid_until IS NULL OR m.valid_until > :moment)"] if where.findable else []
+    if where.findable:
+        found.append("(m.kind <> 'working' OR m.session_id IS NULL OR m.session_id = :desk)")
+    if where.findable or where.unexpired:
+        found.append("(m.expires_at IS NULL OR m.expires_at > :now)")
+    if where.as_of is not None:
+        found.append("coalesce(m.valid_from, m.occurred_at) <= :moment")
+    return found
 
 
 def _statuses(where: Where) -> tuple[Status, ...]:

@@ -119,7 +119,7 @@ def allowed(
 
 def names_known(bank: Bank, candidates: Sequence[str], where: Where) -> Plan[dict[str, int]]:
     """See ``Reader.names_known``. Of ``where`` it counts who asks and when: a filter narrows results, not language."""
-    seen = Where(now=where.now, viewer=where.viewer, as_of=where.as_of, tiers=tuple(Tier))
+    seen = Where(now=where.now, viewer=where.viewer, desk=where.desk, as_of=where.as_of, tiers=tuple(Tier))
     asked = dict.fromkeys(candidates)
     for chunk in chunks(list(asked)):
         params: Params = {"bank": bank.number}

@@ -7,9 +7,9 @@ from dataclasses import astuple
 from datetime import datetime
 from typing import Any, Final
 
-from hindsight_memory.domain import Event, Memory, Relation, Scope
+from hindsight_memory.domain import Erased, Event, Memory, Relation, Scope
 from hindsight_memory.errors import Conflict
-from hindsight_memory.store.base import BankStats, Erased, Marks, Where
+from hindsight_memory.store.base import BankStats, Marks, Where
 from hindsight_memory.store.mentions import put_mentions, take_mentions
 from hindsight_memory.store.postings import FINDABLE, findable, put_words, take_words
 from hindsight_memory.store.rows import (
@@ -31,10 +31,12 @@ from hindsight_memory.store.rows import (
     to_params,
     to_relation,
 )
+from hindsight_memory.store.talks import TOLD, untell
+from hindsight_memory.store.unread import to_be_read
 
 _CHUNK: Final = 500
 _FROM: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.bank = :bank"
-_EVENT: Final = "SELECT id, at, actor, verb, memory_id, reason, detail FROM events WHERE bank = :bank"
+EVENT: Final = "SELECT id, at, actor, verb, memory_id, reason, detail FROM events WHERE bank = :bank"
 
 
 class Bank:
@@ -187,7 +189,7 @@ def events(bank: Bank, memory_id: str | None, limit: int) -> Plan[list[Event]]:
     if memory_id is not None:
         params["memory"] = memory_id
         narrowed = " AND memory_id = :memory"
-    rows = yield Statement(f"{_EVENT}{narrowed} ORDER BY number DESC LIMIT :limit", params)
+    rows = yield Statement(f"{EVENT}{narrowed} ORDER BY number DESC LIMIT :limit", params)
     return [to_event(bank.id, row) for row in rows]
 
 
@@ -226,7 +228,8 @@ def add(bank: Bank, memory: Memory, marks: Marks) -> Plan[None]:
         "UPDATE banks SET next_row = next_row + 1 WHERE bank = :bank RETURNING next_row", {"bank": bank.number}
     )
     row = taken[0][0] - 1
-    params = to_params(memory) | {"bank": bank.number, "row": row, "unindexed": int(findable(memory))}
+    waits = {"unindexed": int(findable(memory)), "reading": int(to_be_read(memory))}
+    params = to_params(memory) | {"bank": bank.number, "row": row} | waits
     names = ", ".join(params)
     values = ", ".join(f":{name}" for name in params)
     yield Statement(f"INSERT INTO memories ({names}) VALUES ({values})", params)
@@ -240,8 +243,8 @@ def change(bank: Bank, memory: Memory, marks: Marks | None, values: dict[str, An
     """See ``Tx.change``."""
     after = changed(memory, **values)
     params = {name: to_cell(name, value) for name, value in values.items()}
-    if "content" in values:
-        params["unindexed"] = int(not after.context_only)
+    if "content" in values or "kind" in values:  # what it says, or for how long: it is to be looked at again
+        params |= {"unindexed": int(not after.context_only), "reading": int(to_be_read(after))}
     assignments = "".join(f"{name} = :{name}, " for name in params)
     params |= {"bank": bank.number, "id": memory.id, "version": memory.version}
     rows = yield Statement(
@@ -265,8 +268,9 @@ def change(bank: Bank, memory: Memory, marks: Marks | None, values: dict[str, An
     if "content" in values:
         yield from _blank_vectors(bank, row)
         # Another text: how often the old one failed says nothing of it.
-        only = {"bank": bank.number, "row": row}
-        yield Statement("DELETE FROM leases WHERE bank = :bank AND stage = 'index' AND row = :row", only)
+        yield Statement("DELETE FROM leases WHERE bank = :bank AND row = :row", {"bank": bank.number, "row": row})
+    if TOLD & values.keys():
+        yield from untell(bank.number, memory)
     return after
 
 
@@ -375,6 +379,7 @@ def _erase_one(bank: Bank, memory: Memory) -> Plan[Erased]:
         "UPDATE events SET detail = '{}', reason = '' WHERE bank = :bank AND memory_id = :id RETURNING number", only
     )
     yield from _forget_before(bank, memory)
+    yield from untell(bank.number, memory)
     yield Statement("DELETE FROM memories WHERE bank = :bank AND row = :row", row)
     return Erased(1, len(words), len(vectors), len(edges), len(lines), names, times)
 

@@ -6,14 +6,15 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from hindsight_memory.domain import Scope, utc_now
-from hindsight_memory.settings import GraphSettings, StoreSettings, WordSettings, WriteSettings
-from hindsight_memory.store import sql, work
-from hindsight_memory.store.base import Due, Space
+from hindsight_memory.settings import GraphSettings, StoreSettings, WordSettings
+from hindsight_memory.store import sql, upkeep, work
+from hindsight_memory.store.base import Due, Space, Stage, Terms
 from hindsight_memory.store.sql import Bank
 from hindsight_memory.store.sqlite_bank import SQLiteReader, SQLiteTx
 from hindsight_memory.store.sqlite_engine import SQLiteEngine
@@ -68,11 +69,16 @@ class SQLiteStore:
                 raise
             await asyncio.shield(self._engine.write(commit))
 
-    async def claim_index(self, holder: str, bank: str | None, settings: WriteSettings) -> list[Due]:
-        """See ``Store.claim_index``."""
-        if not await self.due(settings.index_attempts):
+    async def claim(self, stage: Stage, holder: str, terms: Terms, bank: str | None = None) -> list[Due]:
+        """See ``Store.claim``."""
+        now, one = self._engine.clock(), replace(terms, batch=1)
+        if not await self._engine.read(lambda connection: drive(connection, work.claimable(stage, one, bank, now))):
             return []  # nothing to write, so the other processes need not wait
-        return await self._engine.alone(work.claim_index(holder, bank, settings, self._engine.clock()))
+        return await self._engine.alone(work.claim(stage, holder, terms, bank, now))
+
+    async def renew(self, stage: Stage, holder: str, lease_s: float) -> None:
+        """See ``Store.renew``."""
+        await self._engine.alone(work.renew(stage, holder, lease_s, self._engine.clock()))
 
     async def give_back(self, gone: Callable[[str], bool]) -> None:
         """See ``Store.give_back``."""
@@ -86,16 +92,41 @@ class SQLiteStore:
         held = await self._engine.read(lambda connection: drive(connection, work.spaces()))
         if [space for _, wanted, space in held if wanted] != list(spaces):
             await self._engine.alone(work.use_spaces(spaces))
-        return await self._engine.read(lambda connection: drive(connection, work.due(2**31)))
+        return await self._engine.read(lambda connection: drive(connection, work.lacking_vectors()))
 
     async def spaces(self) -> list[Space]:
         """See ``Store.spaces``."""
         held = await self._engine.read(lambda connection: drive(connection, work.spaces()))
         return [space for _, _, space in held]
 
-    async def due(self, attempts: int) -> int:
+    async def due(self, stage: Stage, terms: Terms) -> int:
         """See ``Store.due``."""
-        return await self._engine.read(lambda connection: drive(connection, work.due(attempts)))
+        return await self._engine.read(lambda connection: drive(connection, work.due(stage, terms)))
+
+    async def banks(self, namespace: str | None, after: str | None, limit: int) -> list[Scope]:
+        """See ``Store.banks``."""
+        return await self._engine.read(lambda connection: drive(connection, upkeep.banks(namespace, after, limit)))
+
+    async def lead(self, role: str, holder: str, lease_s: float) -> str:
+        """See ``Store.lead``."""
+        now = self._engine.clock()
+        held = await self._engine.read(lambda connection: drive(connection, upkeep.leader(role, now, lease_s)))
+        if held not in (None, holder):
+            return held  # nothing to write, so the other processes need not wait
+        return await self._engine.alone(upkeep.lead(role, holder, now, lease_s))
+
+    async def resign(self, role: str, holder: str) -> None:
+        """See ``Store.resign``."""
+        await self._engine.alone(upkeep.resign(role, holder))
+
+    async def scrub(self) -> bool:
+        """See ``Store.scrub``."""
+        # Pages as they were before an erasure stay in the log of writes until it is copied into the file and cut off.
+        async with self._engine.turn:
+            busy: int = await self._engine.write(
+                lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            )
+        return not busy
 
     async def check(self) -> list[str]:
         """See ``Store.check``."""

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hindsight_memory.domain import Event, Memory, Relation, Window
-from hindsight_memory.store import graph, search, sql, work
-from hindsight_memory.store.base import BankStats, Erased, Marks, Scored, Vector, Where
+from hindsight_memory.domain import Desk, Erased, Event, Jobs, Memory, Ranking, Relation, Tier, Window
+from hindsight_memory.store import desks, disputes, graph, jobs, learning, search, sql, talks, upkeep, work
+from hindsight_memory.store.base import Aged, BankStats, Done, Mark, Marks, Scored, Setback, Stage, Talk, Vector, Where
 from hindsight_memory.store.rows import Plan
 from hindsight_memory.store.sql import Bank
 from hindsight_memory.store.sqlite_engine import SQLiteEngine
@@ -110,13 +110,84 @@ class SQLiteReader:
         """See ``Reader.relations``."""
         return await self._ask(lambda bank: sql.relations(bank, ids), [])
 
+    async def contradictions(self, where: Where, limit: int) -> list[tuple[str, str]]:
+        """See ``Reader.contradictions``."""
+        return await self._ask(lambda bank: disputes.contradictions(bank, where, limit), [])
+
     async def events(self, memory_id: str | None, limit: int) -> list[Event]:
         """See ``Reader.events``."""
         return await self._ask(lambda bank: sql.events(bank, memory_id, limit), [])
 
+    async def feedback(self, since: datetime | None, limit: int, actor: str | None = None) -> list[Event]:
+        """See ``Reader.feedback``."""
+        return await self._ask(lambda bank: learning.feedback(bank, since, limit, actor), [])
+
+    async def ranking(self) -> Ranking:
+        """See ``Reader.ranking``."""
+        return await self._ask(learning.ranking, Ranking())
+
+    async def desk(self, session_id: str) -> Desk:
+        """See ``Reader.desk``."""
+        return await self._ask(lambda bank: desks.desk(bank, session_id), Desk(session_id=session_id))
+
+    async def working(self, session_id: str, limit: int) -> list[Memory]:
+        """See ``Reader.working``."""
+        return await self._ask(lambda bank: desks.working(bank, session_id, limit), [])
+
+    async def expired_sessions(self, now: datetime, limit: int) -> list[str]:
+        """See ``Reader.expired_sessions``."""
+        return await self._ask(lambda bank: desks.expired_sessions(bank, now, limit), [])
+
+    async def talks(self, before: datetime, limit: int, after: str = "") -> list[Talk]:
+        """See ``Reader.talks``."""
+        return await self._ask(lambda bank: talks.talks(bank, before, limit, after), [])
+
     async def stats(self) -> BankStats:
         """See ``Reader.stats``."""
         return await self._ask(sql.stats, BankStats(0, 0, {}))
+
+    async def jobs(self, viewer: str | None, attempts: int, limit: int) -> Jobs:
+        """See ``Reader.jobs``."""
+        now = self._engine.clock()
+        return await self._ask(lambda bank: jobs.jobs(bank, viewer, attempts, limit, now), Jobs())
+
+    async def aged(self, asked: Aged, limit: int, after: Memory | None = None) -> list[Memory]:
+        """See ``Reader.aged``."""
+        return await self._ask(lambda bank: upkeep.aged(bank, asked, limit, after), [])
+
+    async def sweep(self, after: int, limit: int) -> list[tuple[int, Memory]]:
+        """See ``Reader.sweep``."""
+        return await self._ask(lambda bank: upkeep.sweep(bank, after, limit), [])
+
+    async def active(self) -> int:
+        """See ``Reader.active``."""
+        return await self._ask(upkeep.active, 0)
+
+    async def alike(self, space: str, ids: Sequence[str], limit: int) -> Mapping[str, list[str]]:
+        """See ``Reader.alike``. Sees what is committed, inside a transaction too."""
+
+        def look(connection: sqlite3.Connection) -> Mapping[str, list[str]]:
+            bank = self._engine.bank(connection, self._bank_id)
+            if bank is None:
+                return {}
+            rows = drive(connection, sql.rows_of(bank, ids))
+            gone = drive(connection, upkeep.deleted(bank))
+            with self._engine.matrix(connection, bank, space) as matrix:
+                near = {} if matrix is None else matrix.alike(list(rows), limit, gone)
+            known = drive(connection, upkeep.active_of(bank, list({row for found in near.values() for row in found})))
+            return {rows[row]: [known[each] for each in found if each in known] for row, found in near.items()}
+
+        return await self._engine.read(look)
+
+    async def upkeep(self) -> Mapping[str, Done]:
+        """See ``Reader.upkeep``."""
+        return await self._ask(upkeep.upkeep, {})
+
+    async def replay(
+        self, span: Window, viewer: str | None, limit: int, after: Mark | None = None
+    ) -> list[tuple[Mark, Event]]:
+        """See ``Reader.replay``."""
+        return await self._ask(lambda bank: upkeep.replay(bank, span, viewer, limit, after), [])
 
     async def _ask(self, plan: Callable[[Bank], Plan[T]], empty: T) -> T:
         def look(connection: sqlite3.Connection) -> T:
@@ -137,6 +208,14 @@ class SQLiteTx(SQLiteReader):
         """See ``Tx.next_turn``."""
         return await self._do(sql.next_turn(self._bank, session_id, count, self._engine.clock()))
 
+    async def take_desk(self, session_id: str) -> Desk:
+        """See ``Tx.take_desk``."""
+        return await self._do(desks.take_desk(self._bank, session_id, self._engine.clock()))
+
+    async def put_desk(self, desk: Desk, now: datetime) -> None:
+        """See ``Tx.put_desk``."""
+        await self._do(desks.put_desk(self._bank, desk, now))
+
     async def add(self, memory: Memory, marks: Marks) -> None:
         """See ``Tx.add``."""
         await self._do(sql.add(self._bank, memory, marks))
@@ -153,13 +232,21 @@ class SQLiteTx(SQLiteReader):
         """See ``Tx.record``."""
         await self._do(sql.record(self._bank, events))
 
+    async def set_ranking(self, ranking: Ranking) -> None:
+        """See ``Tx.set_ranking``."""
+        await self._do(learning.set_ranking(self._bank, ranking))
+
     async def set_vectors(self, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> None:
         """See ``Tx.set_vectors``."""
         await self._do(work.set_vectors(self._bank, space, vectors))
 
-    async def settle_index(self, indexed: Sequence[str], failed: Mapping[str, str]) -> None:
-        """See ``Tx.settle_index``."""
-        await self._do(work.settle_index(self._bank, indexed, dict(failed)))
+    async def settle(self, stage: Stage, done: Sequence[str], failed: Mapping[str, Setback]) -> None:
+        """See ``Tx.settle``."""
+        await self._do(work.settle(self._bank, stage, done, failed))
+
+    async def retry(self, stage: Stage, attempts: int) -> int:
+        """See ``Tx.retry``."""
+        return await self._do(jobs.retry(self._bank, stage, attempts, self._engine.clock()))
 
     async def touch(self, ids: Sequence[str], at: datetime) -> None:
         """See ``Tx.touch``."""
@@ -168,6 +255,22 @@ class SQLiteTx(SQLiteReader):
     async def erase(self, ids: Sequence[str]) -> Erased:
         """See ``Tx.erase``."""
         return await self._do(sql.erase(self._bank, ids))
+
+    async def erase_bank(self) -> Erased:
+        """See ``Tx.erase_bank``."""
+        return await self._do(upkeep.erase_bank(self._bank))
+
+    async def set_tier(self, ids: Sequence[str], tier: Tier) -> None:
+        """See ``Tx.set_tier``."""
+        await self._do(upkeep.set_tier(self._bank, ids, tier))
+
+    async def settle_upkeep(self, routine: str, done: Done) -> None:
+        """See ``Tx.settle_upkeep``."""
+        await self._do(upkeep.settle_upkeep(self._bank, routine, done))
+
+    async def tell(self, talk: Talk, told: int, settled: int) -> None:
+        """See ``Tx.tell``."""
+        await self._do(talks.tell(self._bank, talk, told, settled))
 
     async def _ask(self, plan: Callable[[Bank], Plan[T]], empty: T) -> T:  # noqa: ARG002
         return await self._do(plan(self._bank))

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 _FIRST_ROOM: Final = 256
 _CACHE_BYTES: Final = 1 << 30
+_SCORES: Final = 4_000_000
+"""Numbers that ``Matrix.alike`` holds at once."""
 
 
 class Matrix:
@@ -81,6 +83,32 @@ class Matrix:
             if len(held) > 1:
                 mean = self._data[held].mean(axis=0)
                 found[row] = mean / max(float(np.linalg.norm(mean)), 1e-6)
+        return found
+
+    def alike(self, rows: Sequence[int], limit: int, without: Sequence[int] = ()) -> dict[int, list[int]]:
+        """For each of these rows that has a vector, the rows nearest to it, nearest first and without itself.
+
+        Rows after the last of these are left out, and those ``without``.
+        """
+        held = self.of(rows)
+        asked = np.array(list(held.values()), np.float32).reshape(len(held), self.dimension)
+        before = np.flatnonzero(self._rows[: self._size] <= max(held, default=0))
+        end = int(before[-1]) + 1 if len(before) else 0
+        size, wide = max(_SCORES // max(end, 1), 1), min(4 * (limit + 1), end)
+        hidden = np.isin(self._rows[:end], without)
+        found: dict[int, list[int]] = {}
+        gone = set(without)
+        for start in range(0, len(asked), size):
+            # Here the product of matrices: it is a hundred times the work of a search, and nobody waits for it.
+            apart = -(asked[start : start + size] @ self._data[:end].T)
+            apart[:, hidden] = np.inf
+            places = np.argpartition(apart, wide - 1, axis=1)[:, :wide]
+            order = np.argsort(np.take_along_axis(apart, places, axis=1), axis=1, kind="stable")
+            ranked = self._rows[np.take_along_axis(places, order, axis=1)].tolist()
+            for row, near in zip(list(held)[start : start + size], ranked, strict=True):
+                # A row may have several lines, some of them dead.
+                left = [each for each in dict.fromkeys(near) if each != row and each in self._lines]
+                found[row] = [each for each in left if each not in gone][:limit]
         return found
 
     def __len__(self) -> int:

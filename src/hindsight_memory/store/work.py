@@ -5,44 +5,85 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.settings import WriteSettings
-from hindsight_memory.store.base import Due, Space
+from hindsight_memory.store.base import Due, Setback, Space, Stage, Terms
+from hindsight_memory.store.jobs import NEVER
 from hindsight_memory.store.postings import FINDABLE
-from hindsight_memory.store.rows import COLUMNS, Plan, Row, Statement, to_json, to_memory, to_micros
+from hindsight_memory.store.rows import COLUMNS, Params, Plan, Row, Statement, to_json, to_memory, to_micros
 from hindsight_memory.store.sql import Bank, next_change, number_of
 from hindsight_memory.store.vectors import to_blob
 
+_WAITING: Final = {
+    Stage.INDEX: f"m.unindexed = 1 AND {FINDABLE}",
+    # Its vector comes first: by it is found what a text may bear on.
+    Stage.READ: f"m.reading = 1 AND {FINDABLE} AND (m.unindexed = 0 OR EXISTS (SELECT 1 FROM leases i"
+    " WHERE i.bank = m.bank AND i.stage = 'index' AND i.row = m.row AND i.attempts >= :index_attempts))",
+}
+_SETTLED: Final = {Stage.INDEX: "unindexed = 0", Stage.READ: "reading = CASE reading WHEN 1 THEN 2 ELSE reading END"}
+_ORDER: Final = {Stage.INDEX: "m.bank, m.row DESC", Stage.READ: "m.created_at DESC, m.bank, m.row DESC"}
+_LEASED: Final = " LEFT JOIN leases l ON l.bank = m.bank AND l.stage = :stage AND l.row = m.row"
+_ROW: Final = "row = (SELECT m.row FROM memories m WHERE m.bank = :bank AND m.id = :id)"
 
-def claim_index(holder: str, bank: str | None, settings: WriteSettings, now: datetime) -> Plan[list[Due]]:
-    """See ``Store.claim_index``."""
-    until = to_micros(now) + int(settings.index_lease_s * 1_000_000)
-    params = {"now": to_micros(now), "attempts": settings.index_attempts, "limit": settings.index_batch}
-    narrowed = ""
-    if bank is not None:
-        params["of"] = (yield from number_of(bank)) or 0
-        narrowed = " AND m.bank = :of"
-    rows = yield Statement(
-        f"SELECT m.bank, m.row, b.bank_id, coalesce(l.attempts, 0), {COLUMNS} FROM memories m"
-        " JOIN banks b ON b.bank = m.bank"
-        " LEFT JOIN leases l ON l.bank = m.bank AND l.stage = 'index' AND l.row = m.row"
-        f" WHERE m.unindexed = 1 AND {FINDABLE} AND (l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
-        f"{narrowed} ORDER BY m.bank, m.row DESC LIMIT :limit",
-        params,
-    )
-    taken = [{"bank": row[0], "row": row[1], "holder": holder, "until": until} for row in rows]
+
+def claim(stage: Stage, holder: str, terms: Terms, bank: str | None, now: datetime) -> Plan[list[Due]]:
+    """See ``Store.claim``."""
+    rows = yield from claimable(stage, terms, bank, now)
+    until = _until(now, terms.lease_s)
+    taken = [{"bank": row[0], "stage": stage, "row": row[1], "holder": holder, "until": until} for row in rows]
     yield Statement(
         "INSERT INTO leases (bank, stage, row, holder, until, attempts, reason)"
-        " VALUES (:bank, 'index', :row, :holder, :until, 1, '')"
+        " VALUES (:bank, :stage, :row, :holder, :until, 1, '')"
         " ON CONFLICT (bank, stage, row) DO UPDATE SET holder = excluded.holder, until = excluded.until,"
         " attempts = leases.attempts + 1",
         many=taken,
     )
     return [Due(row[2], to_memory(row[2], row[4:]), row[3] + 1) for row in rows]
+
+
+def claimable(stage: Stage, terms: Terms, bank: str | None, now: datetime) -> Plan[list[Row]]:
+    """What ``claim`` would take: number of the bank, row, the bank's id, tries so far, the memory."""
+    params, narrowed = _waiting(stage, terms)
+    params |= {"now": to_micros(now), "limit": terms.batch}
+    if bank is not None:
+        params["of"] = (yield from number_of(bank)) or 0
+        narrowed += " AND m.bank = :of"
+    rows = yield Statement(
+        f"SELECT m.bank, m.row, b.bank_id, coalesce(l.attempts, 0), {COLUMNS} FROM memories m"
+        f" JOIN banks b ON b.bank = m.bank{_LEASED}"
+        f" WHERE {narrowed} AND (l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
+        f" ORDER BY {_ORDER[stage]} LIMIT :limit",
+        params,
+    )
+    return rows
+
+
+def _waiting(stage: Stage, terms: Terms) -> tuple[Params, str]:
+    """Which memories wait for work, as conditions."""
+    params: Params = {"stage": stage, "attempts": terms.attempts}
+    condition = _WAITING[stage]
+    if stage is Stage.READ:
+        params["index_attempts"] = terms.index_attempts
+    if terms.since is not None:
+        params["since"] = to_micros(terms.since)
+        condition += " AND m.created_at >= :since"
+    return params, condition
+
+
+def _until(now: datetime, lease_s: float) -> int:
+    return to_micros(now) + int(lease_s * 1_000_000)
+
+
+def renew(stage: Stage, holder: str, lease_s: float, now: datetime) -> Plan[None]:
+    """See ``Store.renew``."""
+    yield Statement(
+        "UPDATE leases SET until = :until WHERE stage = :stage AND holder = :holder AND until >= :now",
+        {"stage": stage, "holder": holder, "until": _until(now, lease_s), "now": to_micros(now)},
+    )
 
 
 def set_vectors(bank: Bank, space: str, vectors: Mapping[str, NDArray[np.float32]]) -> Plan[None]:
@@ -73,41 +114,55 @@ def set_vectors(bank: Bank, space: str, vectors: Mapping[str, NDArray[np.float32
         )
 
 
-def settle_index(bank: Bank, indexed: Sequence[str], failed: dict[str, str]) -> Plan[None]:
-    """See ``Tx.settle_index``."""
-    row_of = "row = (SELECT m.row FROM memories m WHERE m.bank = :bank AND m.id = :id)"
-    done = [{"bank": bank.number, "id": each} for each in indexed]
-    yield Statement(f"DELETE FROM leases WHERE bank = :bank AND stage = 'index' AND {row_of}", many=done)
-    yield Statement("UPDATE memories SET unindexed = 0 WHERE bank = :bank AND id = :id", many=done)
+def settle(bank: Bank, stage: Stage, done: Sequence[str], failed: Mapping[str, Setback]) -> Plan[None]:
+    """See ``Tx.settle``."""
+    finished = [{"bank": bank.number, "id": each, "stage": stage} for each in done]
+    yield Statement(f"DELETE FROM leases WHERE bank = :bank AND stage = :stage AND {_ROW}", many=finished)
     yield Statement(
-        f"UPDATE leases SET until = 0, reason = :reason WHERE bank = :bank AND stage = 'index' AND {row_of}",
-        many=[{"bank": bank.number, "id": each, "reason": why} for each, why in failed.items() if why],
+        f"UPDATE memories SET {_SETTLED[stage]} WHERE bank = :bank AND id = :id",
+        many=[{"bank": bank.number, "id": each} for each in done],
     )
     yield Statement(
-        f"UPDATE leases SET until = 0, attempts = attempts - 1 WHERE bank = :bank AND stage = 'index' AND {row_of}",
-        many=[{"bank": bank.number, "id": each} for each, why in failed.items() if not why],
+        "UPDATE leases SET holder = '', until = :until, reason = :reason, attempts = attempts - :untried"
+        f" WHERE bank = :bank AND stage = :stage AND {_ROW}",
+        many=[
+            {"bank": bank.number, "id": each, "stage": stage, "reason": why.reason, "untried": int(not why.tried)}
+            | {"until": NEVER if why.final else 0 if why.after is None else to_micros(why.after)}
+            for each, why in failed.items()
+        ],
     )
 
 
 def holders(now: datetime) -> Plan[list[str]]:
     """Who holds a claim now."""
-    rows = yield Statement("SELECT DISTINCT holder FROM leases WHERE until >= :now", {"now": to_micros(now)})
+    rows = yield Statement(
+        "SELECT DISTINCT holder FROM leases WHERE until >= :now AND holder <> ''", {"now": to_micros(now)}
+    )
     return [row[0] for row in rows]
 
 
 def give_back(gone: Sequence[str]) -> Plan[None]:
     """See ``Store.give_back``."""
-    yield Statement("UPDATE leases SET until = 0 WHERE holder = :holder", many=[{"holder": each} for each in gone])
-
-
-def due(attempts: int) -> Plan[int]:
-    """See ``Store.due``; what was given up is not due."""
-    rows = yield Statement(
-        "SELECT count(*) FROM memories m LEFT JOIN leases l"
-        " ON l.bank = m.bank AND l.stage = 'index' AND l.row = m.row"
-        f" WHERE m.unindexed = 1 AND {FINDABLE} AND coalesce(l.attempts, 0) < :attempts",
-        {"attempts": attempts},
+    yield Statement(
+        "UPDATE leases SET until = 0, holder = '' WHERE holder = :holder", many=[{"holder": each} for each in gone]
     )
+
+
+def due(stage: Stage, terms: Terms) -> Plan[int]:
+    """See ``Store.due``; what was given up is not due."""
+    params, waiting = _waiting(stage, terms)
+    rows = yield Statement(
+        f"SELECT count(*) FROM memories m{_LEASED} WHERE {waiting}"
+        f" AND coalesce(l.attempts, 0) < :attempts AND coalesce(l.until, 0) < {NEVER}",
+        params,
+    )
+    number: int = rows[0][0]
+    return number
+
+
+def lacking_vectors() -> Plan[int]:
+    """How many memories lack a vector, those that were given up too."""
+    rows = yield Statement(f"SELECT count(*) FROM memories m WHERE {_WAITING[Stage.INDEX]}", {})
     number: int = rows[0][0]
     return number
 

@@ -13,7 +13,8 @@ CREATE TABLE banks (
   erasures INTEGER NOT NULL DEFAULT 0,   -- counts removals: a cached index starts again
   documents INTEGER NOT NULL DEFAULT 0,  -- memories that can be found by words
   length INTEGER NOT NULL DEFAULT 0,     -- their words together, for the average length
-  near_length INTEGER NOT NULL DEFAULT 0 -- and those of the turns beside them
+  near_length INTEGER NOT NULL DEFAULT 0, -- and those of the turns beside them
+  ranking TEXT NOT NULL DEFAULT '{}'     -- what feedback made of the weights of the ranking
 );
 
 CREATE TABLE spaces (
@@ -33,9 +34,14 @@ CREATE TABLE sessions (
   next_turn INTEGER NOT NULL DEFAULT 0,
   title TEXT,
   state TEXT NOT NULL DEFAULT '{}',
-  expires_at INTEGER,
+  version INTEGER NOT NULL DEFAULT 0,    -- changes of the state
+  told INTEGER NOT NULL DEFAULT 0,       -- turns up to which episodes were made; below 0 when they are to be made anew
+  settled INTEGER NOT NULL DEFAULT 0,    -- the turn from which they may still change
+  expires_at INTEGER,                    -- while its desk is open
   PRIMARY KEY (bank, session_id)
 ) WITHOUT ROWID;
+CREATE INDEX sessions_expires ON sessions (bank, expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX sessions_untold ON sessions (bank, session_id) WHERE told < next_turn;
 
 CREATE TABLE memories (
   bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
@@ -68,6 +74,9 @@ CREATE TABLE memories (
   tools TEXT NOT NULL,
   last_accessed_at INTEGER,
   access_count INTEGER NOT NULL,
+  helpful INTEGER NOT NULL,              -- verdicts of feedback that moved it, and when the last of them came
+  doubted INTEGER NOT NULL,
+  judged_at INTEGER,
   tier TEXT NOT NULL,
   status TEXT NOT NULL,
   deleted_at INTEGER,
@@ -76,15 +85,24 @@ CREATE TABLE memories (
   content_hash TEXT NOT NULL,
   schema_version INTEGER NOT NULL,
   unindexed INTEGER NOT NULL,            -- 1 while a vector is wanted and not there
+  reading INTEGER NOT NULL,              -- 1 while a language model is to read it, 2 once one has, 0 where none need
   PRIMARY KEY (bank, row)
 );
 CREATE UNIQUE INDEX memories_id ON memories (bank, id);
 CREATE UNIQUE INDEX memories_active ON memories (bank, content_hash) WHERE status = 'active';
 CREATE INDEX memories_hash ON memories (bank, content_hash);
 CREATE INDEX memories_session ON memories (bank, session_id, turn) WHERE session_id IS NOT NULL;
+CREATE INDEX memories_working ON memories (bank, session_id, turn, expires_at) WHERE kind = 'working';
 CREATE INDEX memories_key ON memories (bank, key) WHERE key IS NOT NULL;
+CREATE INDEX memories_task ON memories (bank, task) WHERE task IS NOT NULL;
 CREATE INDEX memories_occurred ON memories (bank, occurred_at);
 CREATE INDEX memories_unindexed ON memories (bank, row) WHERE unindexed = 1;
+CREATE INDEX memories_unread ON memories (bank, created_at) WHERE reading = 1;
+-- What maintenance asks for: whose time has come, oldest first, whatever else the bank holds.
+CREATE INDEX memories_expires ON memories (bank, expires_at, id) WHERE expires_at IS NOT NULL;
+CREATE INDEX memories_deleted ON memories (bank, deleted_at, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX memories_used ON memories (bank, tier, coalesce(last_accessed_at, created_at), id)
+  WHERE status = 'active';
 
 CREATE TABLE tags (
   bank INTEGER NOT NULL,
@@ -182,6 +200,8 @@ CREATE TABLE events (
   PRIMARY KEY (bank, number)
 );
 CREATE INDEX events_memory ON events (bank, memory_id) WHERE memory_id IS NOT NULL;
+CREATE INDEX events_at ON events (bank, at, number);
+CREATE INDEX events_feedback ON events (bank, at, number) WHERE verb = 'feedback';
 
 -- Who works on what, and how often it failed. The work itself is what a memory lacks, not a line here.
 CREATE TABLE leases (
@@ -194,4 +214,20 @@ CREATE TABLE leases (
   reason TEXT NOT NULL,
   PRIMARY KEY (bank, stage, row),
   FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
+) WITHOUT ROWID;
+
+-- When each routine of maintenance was last done in a bank, and the last row it has looked at.
+CREATE TABLE upkeep (
+  bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
+  routine TEXT NOT NULL,
+  done_at INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  PRIMARY KEY (bank, routine)
+) WITHOUT ROWID;
+
+-- Work that one process at a time does for all banks: who has it, until when.
+CREATE TABLE leads (
+  role TEXT PRIMARY KEY,
+  holder TEXT NOT NULL,
+  until INTEGER NOT NULL
 ) WITHOUT ROWID;
