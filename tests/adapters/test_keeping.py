@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 from adapters.conftest import BASE, client_of
 from hindsight_memory import InvalidInput, NotFound
 from hindsight_memory.cli import app as command
-from hindsight_memory.domain import Changes, Draft, Listing, Maintenance, Scope, Span
+from hindsight_memory.domain import Changes, Consolidation, Draft, Listing, Maintenance, Message, Scope, Span
 from hindsight_memory.remote import Remote
 from hindsight_memory.service import Service
 from hindsight_memory.testing import StoppedClock
@@ -141,3 +142,37 @@ async def test_a_correction_of_a_forgotten_memory_is_not_told_over_rest(app: Fas
         assert len(told.json()["lines"]) == 3
         assert "xylophone" not in told.text
         assert "quartz" not in told.text
+
+
+BEES = ("I keep bees behind the old mill.", "Behind the old mill I keep bees.", "I keep my bees behind the old mill.")
+
+
+async def test_consolidate_answers_the_same_at_every_door(app: FastAPI, clock: StoppedClock) -> None:
+    embedded: Service = app.state.service
+    remote = Remote(BASE, transport=httpx.ASGITransport(app))
+    for number, text in enumerate(BEES):
+        await embedded.write_conversation([Message(content=text)], replace(ANN, session_id=f"s{number}"))
+        clock.advance(days=1)
+    planned = await remote.consolidate(Consolidation(dry_run=True), ANN)
+    assert planned == await embedded.consolidate(Consolidation(dry_run=True), ANN)
+    (concluded,) = (await remote.consolidate(Consolidation(), ANN)).conclusions
+    assert (concluded.action, concluded.support, len(concluded.evidence)) == ("made", 3, 3)
+    clock.advance(minutes=1)
+    undone = await remote.consolidate(Consolidation(undo=planned.run), ANN)
+    assert [each.action for each in undone.conclusions] == ["undone"]
+    with pytest.raises(InvalidInput) as refused:
+        await remote.consolidate(Consolidation(undo=planned.run, propose=True), ANN)
+    assert refused.value.field == "undo"
+    await remote.close()
+
+
+def test_people_read_what_was_concluded(shell) -> None:
+    for number, text in enumerate(BEES):
+        shell("write", text, "--user-id", "ann", "--occurred-at", f"2026-01-0{number + 1}T00:00:00Z")
+    code, said = shell("consolidate", "--user-id", "ann", "--dry-run")
+    assert (code, "changed" in said, "bees" in said, "--undo" in said) == (0, True, True, False)
+    code, said = shell("consolidate", "--user-id", "ann")
+    assert (code, "Take it back: --undo 20" in said) == (0, True)
+    code, said = shell("consolidate", "--user-id", "ann", "--json")
+    assert (code, '"conclusions": []' in said) == (0, True)
+    assert shell("consolidate", "--undo", "yesterday")[0] == 2

@@ -202,7 +202,7 @@ async def test_what_somebody_put_in_other_words_is_theirs(memory: AsyncHindsight
     ids = await say(memory, clock, *BEES)
     await memory.consolidate()
     (concluded,) = await made(memory)
-    await memory.update(concluded.id, content="Walks the dog by the river, always.")
+    await memory.update(concluded.id, content="Has bees by the mill, always has.")
     for each in ids[:2]:
         if (await memory.get(each)).content != concluded.content:
             await memory.forget(each)
@@ -211,17 +211,16 @@ async def test_what_somebody_put_in_other_words_is_theirs(memory: AsyncHindsight
 
 
 async def test_a_correction_retires_it(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
-    texts = ["At work I use React for the dashboard.", "I use React for the dashboard at work."]
-    await say(memory, clock, *texts, texts[0], session="a")
+    await say(memory, clock, *BEES, session="a")
     await memory.consolidate()
     (concluded,) = await made(memory)
     await memory.write("The shed is green.", wait="indexed")
-    await say(memory, clock, "I switched from React to Vue for the dashboard at work.", session="b")
+    await say(memory, clock, "I no longer keep bees behind the old mill.", session="b")
     await memory.write("The door is blue.", wait="indexed")
+    assert (await memory.get(concluded.id)).status is Status.SUPERSEDED
     await memory.consolidate()
-    assert (await memory.list(status="superseded")).memories or True
+    await memory.consolidate()
     assert await made(memory) == []
-    assert (await memory.get(concluded.id)).status is not Status.ACTIVE
 
 
 RELEASES = [("npm test", "npm run build", "git push origin main"), ("npm test", "npm run lint", "npm run build",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from hindsight_memory.domain import Maintenance, Message, Scope
 from hindsight_memory.ingest.made import is_made, made_hash
 from hindsight_memory.lifecycle.episodes import NAME
 from hindsight_memory.service import Service
-from hindsight_memory.testing import StoppedClock
+from hindsight_memory.testing import StoppedClock, open_service
 from samples import ALICE, BOB, a_turn, an_event, words_in
 
 TRIP = [
@@ -157,8 +158,8 @@ async def test_what_goes_on_is_made_anew_and_never_twice(memory: AsyncHindsightM
     await say(memory, TRIP[:3])
     assert await rested(memory, clock) == 1
     (before,) = await told(memory)
-    more = {"content": "The temples of Kyoto are open in April, so four days of your trip will do.", "role": "assistant"}
-    await say(memory, [more, "Then four days it is."])
+    more = "The temples of Kyoto are open in April, so four days of your trip will do."
+    await say(memory, [{"content": more, "role": "assistant"}, "Then four days it is."])
     assert await rested(memory, clock) == 1
     (after,) = await told(memory)
     assert after.metadata["turns"] == [0, 4]
@@ -198,6 +199,18 @@ async def test_a_forgotten_turn_takes_its_words_along(memory: AsyncHindsightMemo
     await rested(memory, clock)
     (again,) = await told(memory)
     assert again.content == before.content
+
+
+async def test_a_purged_turn_leaves_nothing_behind(
+    memory: AsyncHindsightMemory, service: Service, clock: StoppedClock
+) -> None:
+    ids = await say(memory, TRIP)
+    await rested(memory, clock)
+    await memory.forget(ids[2])
+    assert (await memory.purge(ids[2])).memories == 2
+    pages = [await memory.list(status=status, limit=1_000) for status in Status]
+    assert "temples of Kyoto" not in repr(pages)
+    assert "temples of Kyoto" not in repr(await service._parts.store.reading(ALICE.bank).events(None, 1_000))
 
 
 async def test_an_episode_whose_turns_are_gone_is_gone(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
@@ -291,8 +304,8 @@ async def test_who_said_it_is_named_where_several_speak(memory: AsyncHindsightMe
 
 
 async def test_steps_are_part_of_what_happened(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
-    for given, outcome in (("test", "failure"), ("install", "success"), ("test", "success")):
-        await memory.record_step("npm", given, outcome=outcome, task="release the site", session_id="s")
+    for command, outcome in (("test", "failure"), ("install", "success"), ("test", "success")):
+        await memory.record_step("npm", command, outcome=outcome, task="release the site", session_id="s")
     await rested(memory, clock)
     (episode,) = await told(memory)
     assert (episode.task, episode.outcome) == ("release the site", Outcome.SUCCESS)
@@ -352,8 +365,8 @@ async def test_hostile_text_does_no_harm(memory: AsyncHindsightMemory, clock: St
     turns = [f"The harbour of Genoa is old {text}", f"The harbour has a lighthouse {text}", f"{text} is what it is."]
     await say(memory, turns, session="%_*'\"s")
     await rested(memory, clock)
-    (episode,) = await told(memory)
-    assert len(episode.content) < 5_000
+    assert all(len(episode.content) < 5_000 for episode in await told(memory))
+    assert (await memory.list(status="quarantined")).memories == ()
 
 
 async def test_a_session_longer_than_is_read_at_once(
@@ -382,8 +395,6 @@ TURNS = st.lists(st.tuples(WORDS, WORDS, st.sampled_from(["user", "assistant", "
 @given(st.lists(st.tuples(TURNS, st.sampled_from([0.1, 2, 5]), st.integers(0, 60)), min_size=1, max_size=4))
 async def test_however_it_went_the_turns_are_grouped_once(tmp_path_factory: Any, parts: Any) -> None:
     """Grouped a part at a time, with turns forgotten in between, it is what grouping all of it at once gives."""
-    from hindsight_memory.testing import open_service  # noqa: PLC0415
-
     clock = StoppedClock()
     results = []
     for step_by_step in (True, False):
@@ -413,6 +424,6 @@ async def test_however_it_went_the_turns_are_grouped_once(tmp_path_factory: Any,
         found = await told(face)
         results.append([(each.metadata["turns"], each.content, each.outcome) for each in found])
         spans = [each.metadata["turns"] for each in found]
-        assert all(one[1] < two[0] for one, two in zip(spans, spans[1:], strict=False))
+        assert all(one[1] < two[0] for one, two in pairwise(spans))
         await service.close()
     assert results[0] == results[1]

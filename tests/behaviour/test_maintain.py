@@ -550,8 +550,7 @@ async def test_who_has_lost_the_lead_stops(
     async def apply(self: Any, *arguments: Any) -> Any:
         await service._parts.store.resign("maintenance", keeper.holder)
         await service._parts.store.lead("maintenance", "another host:7", 0.03)
-        while not self._beat.done():
-            await asyncio.sleep(0.005)
+        await asyncio.wait([self._beat])
         return await plain(self, *arguments)
 
     monkeypatch.setattr(type(keeper), "_apply", apply)

@@ -92,6 +92,9 @@ TASKS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+SAME = "stuck: a lesson of this very error"
+
+
 @pytest.mark.parametrize("language", TASKS)
 @pytest.mark.parametrize("by", ["words", "vectors"])
 async def test_a_task_teaches_the_next_one(runs: Runs, by_words: Runs, language: str, by: str) -> None:
@@ -115,6 +118,7 @@ async def test_a_task_teaches_the_next_one(runs: Runs, by_words: Runs, language:
         assert hits[0].memory.id == lesson.id
         assert hits[0].sure
         assert hits[0].confidence >= 0.5
+        assert (hits[0].why.factors[-1].value, hits[0].why.factors[-1].because) == (1.3, SAME)
     block = await run.memory.context(said["ask"], moment="stuck", **S2)
     assert block.memory_ids[0] == lesson.id
     assert said["do"].split("：")[-1].split(": ")[-1] in block.text
@@ -280,6 +284,32 @@ async def test_something_else_that_works_replaces(runs: Runs) -> None:
     assert whats(await runs.memory.reflect(**S1)) == [], "what worked earlier does not come back over it"
 
 
+async def test_a_lesson_is_found_among_much_that_says_the_same(by_words: Runs) -> None:
+    run = by_words
+    await run("s1", "archive ! OSError: cannot lock 'orders'", "stop the reader", "archive")
+    (lesson,) = (await run.memory.reflect(**S1)).lessons
+    await run.memory.write_many([f"OSError: cannot lock the bills of Lisbon {n}" for n in range(150)])
+    error = "OSError: cannot lock 'the bills of Lisbon'"
+    assert (await run.memory.search(error, moment="stuck"))[0].memory.id == lesson.id
+    assert lesson.id not in [hit.memory.id for hit in await run.memory.search(error)]
+
+
+async def test_an_older_run_does_not_replace_a_newer_lesson(runs: Runs) -> None:
+    await runs("s1", "pytest x ! ImportError: No module named foo", "pip install foo", "pytest x")
+    await runs("s2", "pytest x ! ImportError: No module named foo", "edit requirements.txt", "pytest x")
+    (newer,) = (await runs.memory.reflect(**S2)).lessons
+    late = await runs.memory.reflect(**S1)
+    assert (whats(late), [each.id for each in late.lessons]) == (["recorded"], [newer.id])
+
+
+async def test_advice_that_works_at_the_second_try_is_borne_out(runs: Runs) -> None:
+    error = "deploy shop ! ConnectionError: no route to the database host"
+    await runs("s1", error, "vpn up", "deploy shop")
+    await runs.memory.reflect(**S1)
+    await runs("s2", error, "vpn up", error, "vpn up", "deploy shop")
+    assert whats(await runs.memory.reflect(**S2)) == ["strengthened", "recorded"]
+
+
 async def test_advice_that_fails_loses_confidence_and_is_retired(runs: Runs) -> None:
     error = "deploy shop ! ConnectionError: no route to the database host"
     await runs("s1", error, "vpn up", "deploy shop")
@@ -309,21 +339,54 @@ async def test_a_lesson_that_was_forgotten_does_not_come_back(runs: Runs) -> Non
     assert (again.changes, again.lessons, again.episode) == ((), (), None)
 
 
+async def test_advice_that_the_user_called_wrong_does_not_come_back(runs: Runs) -> None:
+    await runs("s1", "deploy shop ! OSError: the disk is full", "rm -rf /srv/backups", "deploy shop")
+    (lesson,) = (await runs.memory.reflect(**S1)).lessons
+    await runs.memory.feedback(lesson.id, "wrong")
+    await runs("s2", "deploy shop ! OSError: the disk is full", "rm -rf /srv/backups", "deploy shop")
+    reflection = await runs.memory.reflect(**S2)
+    assert (whats(reflection), reflection.lessons) == (["recorded"], ())
+
+
+FAILED = "pytest x ! ImportError: No module named foo"
+
+
+async def test_a_pinned_lesson_stays_without_what_showed_that_it_works(runs: Runs) -> None:
+    recorded = await runs("s1", FAILED, "pip install foo", "pytest x")
+    (lesson,) = (await runs.memory.reflect(**S1)).lessons
+    await runs.memory.update(lesson.id, pinned=True)
+    await runs.memory.forget(recorded[2].receipt.id)
+    await runs.memory.reflect(**S1)
+    assert (await runs.memory.get(lesson.id)).status == "active"
+
+
 @pytest.mark.parametrize("away", ["forget", "purge"])
 async def test_evidence_that_goes_weakens_a_lesson_and_then_takes_it_away(runs: Runs, away: str) -> None:
-    recorded = await runs("s1", "pytest x ! ImportError: No module named foo", "pip install foo", "pytest x")
+    recorded = await runs("s1", FAILED, FAILED, "pip install foo", "pytest x")
     (lesson,) = (await runs.memory.reflect(**S1)).lessons
     ids = [each.receipt.id for each in recorded]
     await getattr(runs.memory, away)(ids[1])
     assert whats(await runs.memory.reflect(**S1))[0] == "weakened"
     weaker = await runs.memory.get(lesson.id)
-    assert weaker.importance == pytest.approx(0.4)
-    assert weaker.metadata["evidence"] == [ids[0], ids[2]]
-    await getattr(runs.memory, away)(ids[2])
+    assert weaker.importance == pytest.approx(0.45)
+    assert weaker.metadata["evidence"] == [ids[0], *ids[2:]]
+    await getattr(runs.memory, away)(ids[3])
     assert whats(await runs.memory.reflect(**S1))[0] == "forgotten"
     assert lesson.id in [each.id for each in await whole(runs.memory, status="deleted")]
     hits = await runs.memory.search("ImportError: No module named foo", moment="stuck")
     assert lesson.id not in [hit.memory.id for hit in hits]
+
+
+@pytest.mark.parametrize("away", ["forget", "purge"])
+async def test_a_lesson_does_not_keep_the_words_of_what_has_gone(runs: Runs, away: str) -> None:
+    recorded = await runs("s1", FAILED, "pip install --token hunter2 foo", "pytest x")
+    reflection = await runs.memory.reflect(**S1)
+    assert reflection.episode is not None
+    assert all("hunter2" in each.content for each in (reflection.lessons[0], reflection.episode))
+    await getattr(runs.memory, away)(recorded[1].receipt.id)
+    assert not [each.content for each in await whole(runs.memory) if "hunter2" in each.content]
+    again = await runs.memory.reflect(**S1)
+    assert again.lessons == (), "that it went well by itself would be a wrong guess"
 
 
 async def test_what_an_agent_keeps_to_itself_teaches_that_agent_alone(runs: Runs) -> None:

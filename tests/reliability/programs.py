@@ -16,6 +16,7 @@ from typing import Any
 
 from hindsight_memory import HindsightMemoryError
 from hindsight_memory.domain import Draft, Maintenance, Message, Query, Scope, StatePatch
+from hindsight_memory.settings import LLMSettings, LifecycleSettings, ReadSettings, Settings
 from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
 
 SCOPE = Scope(user_id="alice", session_id="s")
@@ -95,7 +96,8 @@ async def write_one(database: Path, text: str) -> None:
 async def maintain(database: Path, later: str) -> None:
     """Do maintenance some hours from now, and print a line for each batch and the totals in the end."""
     clock = StoppedClock(StoppedClock().now + timedelta(hours=float(later)))
-    service = await open_service(database, clock=clock, embedder=[], start=False)
+    settings = replace(Settings(database=str(database)), lifecycle=LifecycleSettings(batch=20))
+    service = await open_service(database, clock=clock, embedder=[], settings=settings, start=False)
     keeper = service._parts.keeper
     plain = type(keeper)._apply
 
@@ -123,6 +125,49 @@ def without_override() -> None:
     for place in (0, 1):  # effective, permitted
         data[place] &= ~0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
     libc.capset(header, data)
+
+
+class Quoting:
+    """A language model that takes the whole of a text for a fact, and prints a line each time; or hangs then."""
+
+    name = "quoting"
+
+    def __init__(self, *, hangs: bool) -> None:
+        self.hangs = hangs
+
+    async def chat(self, system: str, prompt: str, *, max_tokens: int, schema: Any = None) -> str:  # noqa: ARG002
+        text = json.loads(prompt)["text"]
+        os.write(1, f"{text}\n".encode())
+        if self.hangs:
+            await asyncio.Event().wait()
+        await asyncio.sleep(0.01)
+        return json.dumps({"facts": [{"content": text.removesuffix("."), "quote": text}]})
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def quoting() -> Settings:
+    """For this task only, at once, and held for long."""
+    llm = LLMSettings(**dict.fromkeys(("judge", "summarise", "reflect", "state"), "none"), timeout_s=3_000)
+    return Settings("", llm=llm, read=ReadSettings(begin_s=0, lease_s=3_000))
+
+
+async def read_and_hang(database: Path, _: str) -> None:
+    """Say five things and have the model read them, which never ends."""
+    service = await open_service(database, embedder=[], settings=quoting(), llm=Quoting(hangs=True))
+    for number in range(5):
+        message = Message(content=f"Boat number {number} is moored at the pier.")
+        await service.write_conversation([message], SCOPE)
+    await asyncio.Event().wait()
+
+
+async def read_for_all(database: Path, _: str) -> None:
+    """Have the model read what nobody has read, until nothing is left."""
+    service = await open_service(database, embedder=[], settings=quoting(), llm=Quoting(hangs=False))
+    while (jobs := await service.jobs(SCOPE)).queued + jobs.running:
+        await asyncio.sleep(0.05)
+    await service.close()
 
 
 if __name__ == "__main__":

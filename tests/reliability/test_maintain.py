@@ -54,7 +54,7 @@ async def states(service: Service) -> dict[str, int]:
 async def test_killed_in_the_middle_it_loses_nothing_and_the_next_run_finishes(database: Path) -> None:
     service = await filled(database)
     await service.close()
-    for batches in (1, 4, 9):
+    for batches in (1, 11, 21):
         process = run("maintain", str(database), str(LATER))
         assert process.stdout is not None
         for _ in range(batches):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from hindsight_memory.domain import Memory, RelationType, Status
 from hindsight_memory.store.base import Reader, Tx
 from hindsight_memory.text.clauses import sentences
+from hindsight_memory.text.steps import quoted_of
 
 _STANDING = frozenset({Status.ACTIVE, Status.SUPERSEDED})
 
@@ -19,15 +20,28 @@ async def derived_from(source: Memory, tx: Reader) -> list[Memory]:
 
 
 async def unsupported(gone: Memory, tx: Tx) -> list[Memory]:
-    """Of what stands and was derived from a memory that is forgotten: what has no other source, or still quotes it."""
-    found = [each for each in await derived_from(gone, tx) if each.status in _STANDING]
-    return [each for each in found if _quotes(each, gone, await _others(each, gone, tx))]
+    """Of what is there and was derived from a memory that is forgotten: what has no other source, or quotes it."""
+    return [each for each in await quoting(gone, tx) if each.status is not Status.DELETED]
 
 
-async def _others(derived: Memory, gone: Memory, tx: Tx) -> list[Memory]:
+async def quoting(gone: Memory, tx: Tx) -> list[Memory]:
+    """What was derived from a memory, or from what was, and would keep its words alone, whatever its status."""
+    found: dict[str, Memory] = {}
+    left = [gone]
+    while left:
+        source = left.pop()
+        for each in await derived_from(source, tx):
+            lost = {gone.id, *found}
+            if each.id not in lost and _quotes(each, source, await _others(each, lost, tx)):
+                found[each.id] = each
+                left.append(each)
+    return list(found.values())
+
+
+async def _others(derived: Memory, lost: Collection[str], tx: Tx) -> list[Memory]:
     edges = await tx.relations([derived.id])
     ids = [edge.to_id for edge in edges if edge.type is RelationType.DERIVED_FROM and edge.from_id == derived.id]
-    return [each for each in await tx.get(ids) if each.id != gone.id and each.status in _STANDING]
+    return [each for each in await tx.get(ids) if each.id not in lost and each.status in _STANDING]
 
 
 def _quotes(derived: Memory, gone: Memory, others: Sequence[Memory]) -> bool:
@@ -35,4 +49,6 @@ def _quotes(derived: Memory, gone: Memory, others: Sequence[Memory]) -> bool:
     if not others:
         return True
     said = [each.strip() for each in sentences(derived.content)]
-    return any(each in gone.content and not any(each in other.content for other in others) for each in said)
+    kept = [each for each in said if each in gone.content]
+    kept += [each for each in quoted_of(gone) if each in derived.content]  # a lesson frames what it quotes
+    return any(not any(each in other.content for other in others) for each in kept)

@@ -55,8 +55,9 @@ class Job:
 class Reading:
     """Has a language model read what none has read yet, the newest first; ``judge`` settles what it judges.
 
-    A try that failed for good ends the job with its reason. One that may succeed later is repeated a few times, and
-    does not count while the model answers nothing at all: then all wait.
+    A try that failed for good ends the job with its reason. One that may succeed later is repeated a few times. It does
+    not count while the model answers nothing at all: then all wait; nor beside others, which a small server answers one
+    by one: then each is read alone for a while.
     """
 
     store: Store
@@ -74,6 +75,8 @@ class Reading:
     _started: bool = False
     _closing: bool = False
     _heard: dict[Task, float] = field(default_factory=dict)
+    _abreast: int = 0
+    _crowded: bool = False
     _day: date | None = None
     _read: int = 0
 
@@ -131,14 +134,18 @@ class Reading:
         if today != self._day:
             self._day, self._read = today, 0
         left = settings.daily_memories - self._read if settings.daily_memories else settings.at_once
-        return min(settings.at_once, left)
+        return min(self._abreast or settings.at_once, left)
 
     async def _all(self, jobs: Sequence[Job]) -> bool:
         """Do jobs side by side; returns whether the models answer. Whoever is stopped gives back what is not done."""
         left = list(jobs)
         holding = asyncio.create_task(self._hold())
+        self._crowded = False
         try:
-            return all(await asyncio.gather(*(self._do(job, left) for job in jobs)))
+            answered = all(await asyncio.gather(*(self._do(job, left, alone=len(jobs) == 1) for job in jobs)))
+            again = self._crowded or not answered
+            self._abreast = 1 if again else min(len(jobs) + 1, self.settings.read.at_once)
+            return answered
         finally:
             holding.cancel()
             for job in left:
@@ -152,8 +159,11 @@ class Reading:
             with suppress(HindsightMemoryError):
                 await self.store.renew(Stage.READ, self.holder, self.settings.read.lease_s)
 
-    async def _do(self, job: Job, left: list[Job]) -> bool:
+    async def _do(self, job: Job, left: list[Job], *, alone: bool) -> bool:
         setback, answers = await self._ask(job)
+        if setback is not None and setback.after is not None and not alone:
+            self._crowded = True
+            setback = replace(setback, tried=False, after=None)
         await self._settle(job, setback)
         left.remove(job)
         return answers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -14,6 +14,7 @@ from hindsight_memory.text.signals import is_small_talk
 from hindsight_memory.text.steps import is_step
 from hindsight_memory.text.summary import most_central
 from hindsight_memory.text.tokens import index_words, truncate
+from hindsight_memory.text.worth import worth
 
 ROLES: Final = {Source.USER: Role.USER, Source.AGENT: Role.ASSISTANT}
 """Who speaks in a turn, by its source; of any other it is a tool."""
@@ -21,7 +22,9 @@ _READ: Final = 1_000
 _COMPARED: Final = 100
 """Characters of a turn, and sentences of an episode, that are read."""
 _LEAST: Final = 2
-"""Turns that make an event: one speaks for itself."""
+"""Turns, and lines, that make an event."""
+_ENDS: Final = 2
+"""Steps at the beginning, and at the end, that are told."""
 _SENTENCES: Final = 3
 """Sentences beside the title."""
 _LINE: Final = 40
@@ -57,24 +60,26 @@ def turn_of(memory: Memory) -> Turn:
 
 
 def account_of(memories: Sequence[Memory]) -> Account | None:
-    """An episode of these turns; ``None`` where they are no event: small talk, or one turn that speaks for itself."""
-    if sum(_counts(memory) for memory in memories) < _LEAST:
-        return None
-    said = _told(memories)
-    if not said:
+    """An episode of these turns; ``None`` where they are no event.
+
+    Small talk is none, and what one turn says speaks for itself: an episode tells of two things at least.
+    """
+    if sum(map(_counts, memories)) < _LEAST:
         return None
     turns = [turn_of(memory) for memory in memories]
     steps = [memory for memory in memories if is_step(memory)]
-    task = next((step.task for step in steps if step.task), None)
-    asked = task_of([turn for turn, memory in zip(turns, memories, strict=True) if not memory.superseded_by])
-    lines = _lines(said, asked)
-    outcome = outcome_of(turns, asked=task is not None or asked is not None)
+    asked = _asked(turns, memories)
+    lines = _lines(memories, asked) or _deeds(memories)
+    if len(lines) < _LEAST:
+        return None
+    task = next((step.task for step in steps if step.task), asked)
+    outcome = outcome_of(turns, asked=task is not None)
     if outcome in (None, Outcome.PENDING) and steps:
         outcome = steps[-1].outcome
     return Account(
         content=_written(lines, memories),
         quoted=tuple(dict.fromkeys(line.place for line in lines)),
-        task=(task or asked or "")[:_TASK] or None,
+        task=task[:_TASK] if task else None,
         tools=tuple(dict.fromkeys(tool for memory in memories for tool in memory.tools))[:_TOOLS],
         outcome=outcome,
     )
@@ -85,26 +90,38 @@ def _counts(memory: Memory) -> bool:
     return is_step(memory) if memory.source is Source.TOOL else not is_small_talk(memory.content)
 
 
-def _told(memories: Sequence[Memory]) -> list[Said]:
-    """The sentences that may be quoted, none out of date: the user's own, else the agent's, else what was done."""
-    standing = [(place, memory) for place, memory in enumerate(memories) if memory.superseded_by is None]
-    for source in (Source.USER, Source.AGENT):
-        every = (Said(place, each) for place, memory in standing if memory.source is source for each in _of(memory))
-        if found := list(islice(every, _COMPARED)):
-            return found
-    return [Said(place, memory.content.partition("\n")[0]) for place, memory in standing if is_step(memory)][:_COMPARED]
+def _asked(turns: Sequence[Turn], memories: Sequence[Memory]) -> str | None:
+    """What was asked for first, of what is not out of date; to remember something is no task."""
+    asked = task_of([turn for turn, memory in zip(turns, memories, strict=True) if memory.superseded_by is None])
+    return None if asked is None or worth(asked) else asked
 
 
-def _of(memory: Memory) -> Iterator[str]:
-    return (each for each in sentences(memory.content[:_READ]) if not is_small_talk(each))
+def _said(memories: Sequence[Memory], source: Source) -> list[Said]:
+    """The sentences of one source that say something and are not out of date."""
+    every = (
+        Said(place, sentence)
+        for place, memory in enumerate(memories)
+        if memory.source is source and memory.superseded_by is None
+        for sentence in sentences(memory.content[:_READ])
+        if not is_small_talk(sentence)
+    )
+    return list(islice(every, _COMPARED))
 
 
-def _lines(said: Sequence[Said], asked: str | None) -> list[Said]:
-    """The title, then what was asked for and what else says most, in the order it was said."""
-    left = list(said)
+def _lines(memories: Sequence[Memory], asked: str | None) -> list[Said]:
+    """The title, then what was asked for and what else says most, in the order it was said.
+
+    The user's own words, and of a task also what was answered; the agent's words alone where no user spoke.
+    """
+    spoke = any(memory.source is Source.USER and _counts(memory) for memory in memories)
+    left = _said(memories, Source.USER if spoke else Source.AGENT)
+    if not left:
+        return []
     title = left.pop(most_central([each.text for each in left]))
-    taken = [each for each in left[:] if each.text == asked][:1] if asked != title.text else []
+    taken = [each for each in left if each.text == asked][:1] if asked != title.text else []
     held = {word for each in (title, *taken) for word in index_words(each.text)}
+    if spoke and asked is not None:
+        left += _said(memories, Source.AGENT)
     while left and len(taken) < _SENTENCES:
         best = left.pop(most_central([each.text for each in left]))
         words = set(index_words(best.text))
@@ -112,6 +129,14 @@ def _lines(said: Sequence[Said], asked: str | None) -> list[Said]:
             taken.append(best)
             held |= words
     return [title, *sorted(taken, key=lambda each: each.place)]
+
+
+def _deeds(memories: Sequence[Memory]) -> list[Said]:
+    """How a task that nobody spoke of began and ended: its first and its last steps."""
+    if any(_counts(memory) for memory in memories if memory.source is not Source.TOOL):
+        return []  # somebody did, and what was said is out of date
+    done = [Said(place, memory.content.partition("\n")[0]) for place, memory in enumerate(memories) if _counts(memory)]
+    return done if len(done) <= 2 * _ENDS else [*done[:_ENDS], *done[-_ENDS:]]
 
 
 def _written(lines: Sequence[Said], memories: Sequence[Memory]) -> str:

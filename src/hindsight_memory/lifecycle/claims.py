@@ -93,7 +93,8 @@ def _states(sentence: str, turn: Memory) -> bool:
         return False
     if worth(sentence):
         return True
-    if _PASSING.pattern.search(sentence) or mentioned_windows(sentence, turn.occurred_at) or task_of([Turn.of(sentence, turn.occurred_at)]) is not None:
+    task = task_of([Turn.of(sentence, turn.occurred_at)])
+    if task is not None or _PASSING.pattern.search(sentence) or mentioned_windows(sentence, turn.occurred_at):
         return False
     return any(each.lasts and each.who == "i" and len(each.words) >= _LEAST for each in statements(sentence))
 

@@ -104,7 +104,7 @@ def grouped(happenings: Sequence[Happening]) -> list[Group]:
     """The happenings, put together where they are the same thing, in the order of their first one.
 
     Vectors are not asked: those of «check the backups» and «check the logs» are nearer than those of two wordings of
-    one request (``docs/decisions/0012-habits.md``).
+    one request (``docs/decisions/0015-habits.md``).
     """
     groups: list[Group] = []
     holding: dict[tuple[object, str], deque[int]] = defaultdict(lambda: deque(maxlen=_LIST))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
@@ -78,7 +78,7 @@ class Reflector:
             book = _Book(tx, scope, actor, self.clock(), self.settings)
             await book.recheck(task)
             lessons = [await book.learn(each, written) for each, written in drafts]
-            await book.doubt(tried, {each.key for each in taught})
+            await book.doubt(tried)
             episode = await book.close(told, tried) if told is not None else None
             await tx.record(book.events)
         return Reflection(
@@ -202,7 +202,7 @@ async def _taught_by(ids: Sequence[str], reader: Reader) -> set[str]:
     """Those of the memories that a lesson rests on."""
     edges = [edge for edge in await reader.relations(ids) if edge.type is RelationType.DERIVED_FROM] if ids else []
     found = await reader.get(list(dict.fromkeys(edge.from_id for edge in edges)))
-    lessons = {each.id for each in found if each.key is not None and each.key.startswith(LESSON)}
+    lessons = {each.id for each in found if (each.key or "").startswith(LESSON)}
     return {edge.to_id for edge in edges if edge.from_id in lessons}
 
 
@@ -224,7 +224,7 @@ class _Book:
             {"session": self.scope.session_id} if self.scope.session_id is not None else {"tasks": (task,)}
         )
         found = await self.tx.find(self._where(kinds=(Kind.PROCEDURAL,), **asked), _VERSIONS)
-        for lesson in (each for each in found if each.key is not None and each.key.startswith(LESSON)):
+        for lesson in (each for each in found if (each.key or "").startswith(LESSON) and not each.pinned):
             ids = _ids(lesson, "evidence")
             there = {each.id for each in await self.tx.get(ids) if each.status not in _GONE}
             share = still_supported(lesson, there)
@@ -247,7 +247,10 @@ class _Book:
         evidence = [each for each in await self.tx.get(taught.evidence) if stands(each, self.scope)]
         if known.issuperset(taught.evidence) or len(evidence) < len(taught.evidence):
             return old  # nothing new, or something that it rests on has gone in the meantime
-        if old is not None and old.metadata.get("do") == list(taught.do):
+        same = [each for each in versions if each.metadata.get("do") == list(taught.do)]
+        if any(each.status is Status.QUARANTINED for each in same):
+            return old  # somebody has called this advice wrong
+        if old is not None and (old in same or old.content_hash == new.memory.content_hash):
             return await self._strengthen(old, taught)
         if old is not None and taught.last.occurred_at < old.occurred_at:
             return old
@@ -269,13 +272,14 @@ class _Book:
         await self._derive(old.id, taught.evidence)
         return await self._change(old, "strengthened", "it worked again", fields)
 
-    async def doubt(self, tried: Sequence[Tried], learnt: Collection[str]) -> None:
-        """Weaken the lessons whose advice was followed in vain, and retire those that are too weak then."""
+    async def doubt(self, tried: Sequence[Tried]) -> None:
+        """Weaken the lessons whose advice was followed in vain, and retire those that are too weak then.
+
+        A lesson that this run has borne out, or made, rests on its steps: they do not count against it.
+        """
         failed = [each for each in tried if each.outcome is Outcome.FAILURE and each.signature]
         keys = list(dict.fromkeys(key_of(each.signature, each.tool) for each in reversed(failed)))[:MOST]
         for key in keys:
-            if key in learnt:
-                continue
             for owner in dict.fromkeys((None, self.scope.agent_id)):
                 lesson = await self.tx.current(key, owner)
                 if lesson is not None and (against := followed_in_vain(lesson, tried)):

@@ -25,6 +25,7 @@ from hindsight_memory.domain import (
 )
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.guard.access import require
+from hindsight_memory.ingest.derived import quoting
 from hindsight_memory.service.base import LONGEST_ID, Verbs, seen
 from hindsight_memory.store.base import Mark, Stage
 from hindsight_memory.strength import expired
@@ -75,6 +76,8 @@ class Keeping(Verbs):
     async def purge(self, memory_id: str, scope: Scope, reason: str = "") -> Erased:
         """Remove one memory for good, at once, with its words, vectors, relations and what the log holds of it.
 
+        What was read off it, and would keep its words, goes along.
+
         Returns:
             What was removed, counted.
         """
@@ -83,8 +86,9 @@ class Keeping(Verbs):
         reason = parse_text("reason", reason, _LONGEST_REASON)
         async with self._parts.store.transaction(scope) as tx:
             memory = seen(await tx.get([memory_id]), memory_id, scope)
-            erased = await tx.erase([memory_id])
-            await tx.record([self._event("purge", memory, scope, asdict(erased), reason)])
+            gone = [memory, *await quoting(memory, tx)]
+            erased = await tx.erase([each.id for each in gone])
+            await tx.record([self._event("purge", each, scope, asdict(erased), reason) for each in gone])
         self._parts.indexer.wake()  # a turn after it is to be embedded without it
         await self._parts.store.scrub()
         return erased

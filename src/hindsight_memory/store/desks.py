@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from hindsight_memory.domain import Desk, Memory, SessionState
-from hindsight_memory.store.rows import COLUMNS, Plan, Row, Statement, from_micros, to_json, to_memory, to_micros
-from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.rows import COLUMNS, Bank, Plan, Row, Statement, from_micros, to_json, to_memory, to_micros
 
 _STATE: Final = "session_id, state, version, expires_at"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hindsight_memory.store.base import Where
-from hindsight_memory.store.rows import Params, Plan, Statement, conditions
-from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.rows import Bank, Params, Plan, Statement, conditions
 
 
 def contradictions(bank: Bank, where: Where, limit: int) -> Plan[list[tuple[str, str]]]:

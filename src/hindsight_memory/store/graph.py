@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from hindsight_memory.settings import GraphSettings
 from hindsight_memory.store.base import Scored, Where
-from hindsight_memory.store.rows import Params, Plan, Statement, among, one_by_one
+from hindsight_memory.store.rows import Bank, Params, Plan, Statement, among, one_by_one
 from hindsight_memory.store.search import allowed, chunks
-from hindsight_memory.store.sql import Bank
 
 Node: TypeAlias = int | str
 """A memory by its row, or a name."""

@@ -8,8 +8,7 @@ from typing import Final
 from hindsight_memory.domain import Job, Jobs, JobState
 from hindsight_memory.store.base import Stage
 from hindsight_memory.store.postings import FINDABLE
-from hindsight_memory.store.rows import Params, Plan, Statement, from_micros, to_micros
-from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.rows import Bank, Params, Plan, Statement, from_micros, to_micros
 
 NEVER: Final = 2**62
 """The time at which what was given up is due again."""

@@ -29,6 +29,17 @@ class Statement:
 Plan: TypeAlias = Generator[Statement, list[Row], T]
 """Statements one after the other, each answered with its rows: logic once, driven by either engine."""
 
+
+class Bank:
+    """A bank's id with its number in this database."""
+
+    __slots__ = ("id", "number")
+
+    def __init__(self, bank_id: str, number: int) -> None:
+        self.id = bank_id
+        self.number = number
+
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _IN_ROW: Final = tuple(f.name for f in fields(Memory) if f.name != "bank_id")

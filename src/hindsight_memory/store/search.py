@@ -11,8 +11,7 @@ from hindsight_memory.settings import WordSettings
 from hindsight_memory.store.base import Scored, Where
 from hindsight_memory.store.mentions import LONGEST_SPAN
 from hindsight_memory.store.postings import score_words
-from hindsight_memory.store.rows import Params, Plan, Statement, among, conditions, equal, to_micros
-from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.rows import Bank, Params, Plan, Statement, among, conditions, equal, to_micros
 
 CHUNK: Final = 500
 """Rows or names asked for in one statement."""

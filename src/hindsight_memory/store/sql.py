@@ -14,6 +14,7 @@ from hindsight_memory.store.mentions import put_mentions, take_mentions
 from hindsight_memory.store.postings import FINDABLE, findable, put_words, take_words
 from hindsight_memory.store.rows import (
     COLUMNS,
+    Bank,
     Params,
     Plan,
     Statement,
@@ -37,16 +38,6 @@ from hindsight_memory.store.unread import to_be_read
 _CHUNK: Final = 500
 _FROM: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.bank = :bank"
 EVENT: Final = "SELECT id, at, actor, verb, memory_id, reason, detail FROM events WHERE bank = :bank"
-
-
-class Bank:
-    """A bank's id with its number in this database."""
-
-    __slots__ = ("id", "number")
-
-    def __init__(self, bank_id: str, number: int) -> None:
-        self.id = bank_id
-        self.number = number
 
 
 def number_of(bank_id: str) -> Plan[int | None]:

@@ -6,7 +6,6 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +14,7 @@ from hindsight_memory.domain import Scope, utc_now
 from hindsight_memory.settings import GraphSettings, StoreSettings, WordSettings
 from hindsight_memory.store import sql, upkeep, work
 from hindsight_memory.store.base import Due, Space, Stage, Terms
-from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.rows import Bank
 from hindsight_memory.store.sqlite_bank import SQLiteReader, SQLiteTx
 from hindsight_memory.store.sqlite_engine import SQLiteEngine
 from hindsight_memory.store.sqlite_file import commit, drive, roll_back
@@ -71,8 +70,8 @@ class SQLiteStore:
 
     async def claim(self, stage: Stage, holder: str, terms: Terms, bank: str | None = None) -> list[Due]:
         """See ``Store.claim``."""
-        now, one = self._engine.clock(), replace(terms, batch=1)
-        if not await self._engine.read(lambda connection: drive(connection, work.claimable(stage, one, bank, now))):
+        now = self._engine.clock()
+        if not await self._engine.read(lambda connection: drive(connection, work.anything(stage, terms, bank, now))):
             return []  # nothing to write, so the other processes need not wait
         return await self._engine.alone(work.claim(stage, holder, terms, bank, now))
 

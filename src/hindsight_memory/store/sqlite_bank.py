@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from hindsight_memory.domain import Desk, Erased, Event, Jobs, Memory, Ranking, Relation, Tier, Window
 from hindsight_memory.store import desks, disputes, graph, jobs, learning, search, sql, talks, upkeep, work
 from hindsight_memory.store.base import Aged, BankStats, Done, Mark, Marks, Scored, Setback, Stage, Talk, Vector, Where
-from hindsight_memory.store.rows import Plan
-from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.rows import Bank, Plan
 from hindsight_memory.store.sqlite_engine import SQLiteEngine
 from hindsight_memory.store.sqlite_file import drive
 

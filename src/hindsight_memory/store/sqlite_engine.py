@@ -16,8 +16,7 @@ from hindsight_memory.errors import InvalidInput, Unavailable
 from hindsight_memory.settings import GraphSettings, StoreSettings, WordSettings
 from hindsight_memory.store import sql
 from hindsight_memory.store.base import Vector
-from hindsight_memory.store.rows import Plan
-from hindsight_memory.store.sql import Bank
+from hindsight_memory.store.rows import Bank, Plan
 from hindsight_memory.store.sqlite_file import begin, commit, connect, drive, explained, prepare
 from hindsight_memory.store.vectors import Matrix, MatrixCache
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hindsight_memory.domain import Memory
 from hindsight_memory.store.base import Talk
-from hindsight_memory.store.rows import Params, Plan, Statement, to_micros
-
-if TYPE_CHECKING:
-    from hindsight_memory.store.sql import Bank  # only its name: it is from there that turns are changed
+from hindsight_memory.store.rows import Bank, Params, Plan, Statement, to_micros
 
 TOLD: Final = frozenset({"content", "status", "superseded_by"})
 """What of a turn its episode tells."""

@@ -10,6 +10,7 @@ from hindsight_memory.domain import Erased, Event, Memory, Scope, Tier, Window
 from hindsight_memory.store.base import Aged, Done, Mark
 from hindsight_memory.store.rows import (
     COLUMNS,
+    Bank,
     Params,
     Plan,
     Statement,
@@ -20,7 +21,6 @@ from hindsight_memory.store.rows import (
     to_micros,
 )
 from hindsight_memory.store.search import chunks
-from hindsight_memory.store.sql import Bank
 
 _TIMES: Final = {
     "expires": ("m.expires_at", "m.expires_at IS NOT NULL AND m.status IN ('active', 'superseded')"),

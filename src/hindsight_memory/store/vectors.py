@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-_FIRST_ROOM: Final = 256
-_CACHE_BYTES: Final = 1 << 30
+_FIRST_ROOM: Final = 16
+_CACHE_BYTES: Final = 512 << 20
 _SCORES: Final = 4_000_000
 """Numbers that ``Matrix.alike`` holds at once."""
 

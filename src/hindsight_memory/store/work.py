@@ -14,8 +14,8 @@ from hindsight_memory.errors import InvalidInput
 from hindsight_memory.store.base import Due, Setback, Space, Stage, Terms
 from hindsight_memory.store.jobs import NEVER
 from hindsight_memory.store.postings import FINDABLE
-from hindsight_memory.store.rows import COLUMNS, Params, Plan, Row, Statement, to_json, to_memory, to_micros
-from hindsight_memory.store.sql import Bank, next_change, number_of
+from hindsight_memory.store.rows import COLUMNS, Bank, Params, Plan, Row, Statement, to_json, to_memory, to_micros
+from hindsight_memory.store.sql import next_change, number_of
 from hindsight_memory.store.vectors import to_blob
 
 _WAITING: Final = {
@@ -32,7 +32,16 @@ _ROW: Final = "row = (SELECT m.row FROM memories m WHERE m.bank = :bank AND m.id
 
 def claim(stage: Stage, holder: str, terms: Terms, bank: str | None, now: datetime) -> Plan[list[Due]]:
     """See ``Store.claim``."""
-    rows = yield from claimable(stage, terms, bank, now)
+    params, claimable = yield from _claimable(stage, terms, bank, now)
+    rows = yield Statement(
+        # Chosen first and read then: what is sorted is a few numbers of each.
+        f"WITH chosen (bank, row, attempts) AS (SELECT m.bank, m.row, coalesce(l.attempts, 0) FROM {claimable}"
+        f" ORDER BY {_ORDER[stage]} LIMIT :limit)"
+        f" SELECT m.bank, m.row, b.bank_id, c.attempts, {COLUMNS} FROM chosen c"
+        " JOIN memories m ON m.bank = c.bank AND m.row = c.row JOIN banks b ON b.bank = c.bank"
+        f" ORDER BY {_ORDER[stage]}",
+        params | {"limit": terms.batch},
+    )
     until = _until(now, terms.lease_s)
     taken = [{"bank": row[0], "stage": stage, "row": row[1], "holder": holder, "until": until} for row in rows]
     yield Statement(
@@ -45,21 +54,23 @@ def claim(stage: Stage, holder: str, terms: Terms, bank: str | None, now: dateti
     return [Due(row[2], to_memory(row[2], row[4:]), row[3] + 1) for row in rows]
 
 
-def claimable(stage: Stage, terms: Terms, bank: str | None, now: datetime) -> Plan[list[Row]]:
-    """What ``claim`` would take: number of the bank, row, the bank's id, tries so far, the memory."""
-    params, narrowed = _waiting(stage, terms)
-    params |= {"now": to_micros(now), "limit": terms.batch}
+def anything(stage: Stage, terms: Terms, bank: str | None, now: datetime) -> Plan[bool]:
+    """Whether ``claim`` would take anything."""
+    params, claimable = yield from _claimable(stage, terms, bank, now)
+    rows = yield Statement(f"SELECT 1 FROM {claimable} LIMIT 1", params)
+    return bool(rows)
+
+
+def _claimable(stage: Stage, terms: Terms, bank: str | None, now: datetime) -> Plan[tuple[Params, str]]:
+    """What may be claimed, as tables and conditions."""
+    params, waiting = _waiting(stage, terms)
+    params["now"] = to_micros(now)
+    narrowed = ""
     if bank is not None:
         params["of"] = (yield from number_of(bank)) or 0
-        narrowed += " AND m.bank = :of"
-    rows = yield Statement(
-        f"SELECT m.bank, m.row, b.bank_id, coalesce(l.attempts, 0), {COLUMNS} FROM memories m"
-        f" JOIN banks b ON b.bank = m.bank{_LEASED}"
-        f" WHERE {narrowed} AND (l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
-        f" ORDER BY {_ORDER[stage]} LIMIT :limit",
-        params,
-    )
-    return rows
+        narrowed = " AND m.bank = :of"
+    free = "(l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
+    return params, f"memories m{_LEASED} WHERE {waiting} AND {free}{narrowed}"
 
 
 def _waiting(stage: Stage, terms: Terms) -> tuple[Params, str]:

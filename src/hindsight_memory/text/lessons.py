@@ -14,7 +14,7 @@ from hindsight_memory.text.common import table
 from hindsight_memory.text.episodes import Turn, task_of
 from hindsight_memory.text.patterns import Lazy
 from hindsight_memory.text.signals import is_small_talk
-from hindsight_memory.text.steps import OPEN, Tried, is_chinese, overcomes, shortened, unsolved_since
+from hindsight_memory.text.steps import OPEN, SPAN, Tried, is_chinese, overcomes, shortened, unsolved_since
 
 LESSON: Final = "lesson."
 OUTCOME: Final = "outcome."
@@ -27,8 +27,6 @@ EVIDENCE: Final = 50
 
 _BETWEEN: Final = 3
 """Deeds of each sort that a lesson names."""
-_SPAN: Final = 240
-"""Characters of a deed, an error or a sentence in a lesson."""
 _LOOKS: Final = table(
     "cat echo find get grep head list look ls open print pwd query read rg search show tail type view wc which"
 )
@@ -146,7 +144,8 @@ def _lesson(run: Sequence[Tried], failed: Sequence[int], next_: int, end: int) -
     failure, success = run[failed[-1]], run[end]
     helped = [at for at in range(failed[-1] + 1, next_) if _does(run[at])][-_BETWEEN:]
     do = {run[at].deed: at for at in (*helped, end) if run[at].deed} or _said(run, failed[-1] + 1, end)
-    if not do:
+    again = list(do) == [failure.deed]
+    if not do or (again and not _follows(run, failed[-1], end)):
         return None
     vain = (at for at in range(failed[0], end) if run[at].outcome is Outcome.FAILURE)
     avoid = dict(list({run[at].deed: at for at in vain if run[at].deed and run[at].deed not in do}.items())[-_BETWEEN:])
@@ -156,8 +155,8 @@ def _lesson(run: Sequence[Tried], failed: Sequence[int], next_: int, end: int) -
     chinese = is_chinese(" ".join((failure.error, failure.memory.content, *do)))
     return Taught(
         trigger=_trigger(failure, chinese=chinese),
-        do=tuple(shortened(deed, _SPAN) for deed in do),
-        avoid=tuple(shortened(deed, _SPAN) for deed in avoid),
+        do=tuple(shortened(deed, SPAN) for deed in do),
+        avoid=tuple(shortened(deed, SPAN) for deed in avoid),
         because="".join(because),
         tool=failure.tool,
         signature=failure.signature,
@@ -167,15 +166,23 @@ def _lesson(run: Sequence[Tried], failed: Sequence[int], next_: int, end: int) -
         last=success.memory,
         private=any(memory.visibility is Visibility.PRIVATE for memory in memories),
         chinese=chinese,
-        again=list(do) == [failure.deed],
+        again=again,
     )
 
 
+def _follows(run: Sequence[Tried], start: int, end: int) -> bool:
+    """Whether nothing is missing between two turns: what was done there may have been forgotten, or be another's."""
+    first, last = run[start].memory, run[end].memory
+    if first.session_id != last.session_id or first.turn is None or last.turn is None:
+        return False
+    return last.turn - first.turn == end - start
+
+
 def _trigger(failure: Tried, *, chinese: bool) -> str:
-    error = shortened(failure.error, _SPAN)
+    error = shortened(failure.error, SPAN)
     if not failure.deed:
         return error
-    deed = shortened(failure.deed, _SPAN)
+    deed = shortened(failure.deed, SPAN)
     return f"{deed}：失败：{error}" if chinese else f"{deed}: failed: {error}"
 
 
@@ -194,7 +201,7 @@ def _said(run: Sequence[Tried], start: int, end: int) -> dict[str, int]:
     for at in reversed(range(start, end)):
         if run[at].memory.source is Source.AGENT:
             said = islice(sentences(run[at].memory.content[:_READ]), 5)
-            return next(({shortened(each.strip(), _SPAN): at} for each in said if not is_small_talk(each)), {})
+            return next(({shortened(each.strip(), SPAN): at} for each in said if not is_small_talk(each)), {})
     return {}
 
 
@@ -204,7 +211,7 @@ def _reason(run: Sequence[Tried], start: int, end: int) -> dict[str, int]:
         memory = run[at].memory
         if memory.source in (Source.USER, Source.AGENT) and _REASON.pattern.search(memory.content[:_READ]):
             said = sentences(memory.content[:_READ])
-            return next(({shortened(each.strip(), _SPAN): at} for each in said if _REASON.pattern.search(each)), {})
+            return next(({shortened(each.strip(), SPAN): at} for each in said if _REASON.pattern.search(each)), {})
     return {}
 
 
@@ -251,12 +258,12 @@ def run_of(run: Sequence[Tried], task: str, taught: Sequence[Taught]) -> Run:
     named = task or next((each.memory.task for each in reversed(steps) if each.memory.task), None) or _asked(run)
     named = named or next((each.deed for each in steps), "")
     return Run(
-        task=shortened(" ".join(named.split()), _SPAN),
+        task=shortened(" ".join(named.split()), SPAN),
         outcome=outcome,
         steps=len(steps),
         failures=len(failures),
         tools=tuple(dict.fromkeys(each.tool for each in steps)),
-        error=shortened(left[-1].error, _SPAN) if left else "",
+        error=shortened(left[-1].error, SPAN) if left else "",
         worked=tuple(dict.fromkeys(deed for lesson in taught[-_BETWEEN:] for deed in lesson.do))[-_BETWEEN:],
     )
 
@@ -277,7 +284,7 @@ def followed_in_vain(lesson: Memory, run: Sequence[Tried]) -> list[str]:
     known = {*_ids(lesson, "evidence"), *_ids(lesson, "against")}
     run = [each for each in run if each.memory.id not in known and each.memory.created_at > lesson.created_at]
     failed = [at for at, each in enumerate(run) if each.outcome is Outcome.FAILURE and each.signature == signature]
-    advised = [at for at, each in enumerate(run) if each.deed and shortened(each.deed, _SPAN) in do]
+    advised = [at for at, each in enumerate(run) if each.deed and shortened(each.deed, SPAN) in do]
     for first, last in pairwise(failed):
         between = [at for at in advised if first < at <= last]
         own = [at for at in between if at != last or lesson.metadata.get("again")]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hindsight_memory.domain import Memory, Outcome, Role, Source, Step
-from hindsight_memory.text.clauses import HAN
+from hindsight_memory.text.clauses import HAN, sentences
 from hindsight_memory.text.episodes import Turn, outcome_of
 from hindsight_memory.text.errors import error_line, find_error, signature
 from hindsight_memory.text.patterns import Lazy
@@ -17,6 +17,8 @@ _DEED: Final = 300
 _ERROR: Final = 1_500
 _OUTPUT: Final = 1_000
 """Characters that are kept of what a step was, of its error and of its output."""
+SPAN: Final = 240
+"""Characters of a deed, an error or a sentence that is quoted."""
 OPEN: Final = 60
 """Failures that may still be overcome, the latest."""
 _ROW: Final = 2
@@ -76,6 +78,14 @@ def is_chinese(text: str) -> bool:
 def is_step(memory: Memory) -> bool:
     """Whether a memory is a step that was recorded."""
     return memory.source is Source.TOOL and isinstance(memory.metadata.get(_MARK), str)
+
+
+def quoted_of(memory: Memory) -> list[str]:
+    """The parts of a memory that lessons and accounts of a task quote: a step's deed and error, a turn's sentences."""
+    if not is_step(memory):
+        return [each.strip() for each in sentences(memory.content)]
+    parts = [part for part in (_kept(memory, _MARK), _kept(memory, "error")) if part]
+    return [*parts, *(shortened(part, SPAN) for part in parts)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,29 @@
+"""Ten thousand turns become episodes and conclusions in bounded memory and time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+PROGRAM = Path(__file__).with_name("learning.py")
+
+
+@pytest.mark.parametrize(("kind", "concluded"), [("same", 1), ("distinct", 0)])
+async def test_ten_thousand_turns(database: Path, kind: str, concluded: int) -> None:
+    command = [sys.executable, str(PROGRAM), str(database), kind]
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    figures = json.loads(out)
+    first, concluding, *again = figures["runs"]
+    assert 400 <= first["episodes"] <= 1_000, figures
+    assert concluding["consolidate"] == concluded, figures
+    assert sum(run.get("episodes", 0) + run.get("consolidate", 0) for run in again) == 0, figures
+    assert figures["peak_mb"] < 500, figures
+    assert sum(run["cpu_s"] for run in (first, concluding)) < 60, figures
