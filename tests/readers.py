@@ -72,8 +72,8 @@ class ReadingLLM(ScriptedLLM):
     def _standing(self, old: str, new: str) -> str:
         if self.foolish:
             return "newer"
-        if (old, new) in examination._CHANGED or (new, old) in examination._CHANGED:
-            return "newer" if (old, new) in examination._CHANGED else "contradicts"
+        if (old, new) in examination.CHANGED or (new, old) in examination.CHANGED:
+            return "newer" if (old, new) in examination.CHANGED else "contradicts"
         return self.verdicts.get((old, new)) or self.verdicts.get((new, old)) or "unrelated"
 
 

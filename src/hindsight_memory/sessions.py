@@ -118,7 +118,11 @@ class AsyncSessions:
         return await (await self._opened()).end_session(self._split(who)[0], discard=discard)
 
     async def record_step(
-        self, tool: str, input: str, outcome: Outcome | str, **fields: Unpack[StepFields]  # noqa: A002
+        self,
+        tool: str,
+        input: str,  # noqa: A002
+        outcome: Outcome | str,
+        **fields: Unpack[StepFields],
     ) -> Recorded:
         """Record one call of a tool and what came of it, as the next turn of the session.
 
@@ -203,9 +207,7 @@ class AsyncSession:
         """Replace the state; see ``put_session``."""
         return self._took(await self._memory.put_session(state, version=version, **self._who)).state
 
-    async def step(
-        self, tool: str, given: str, outcome: Outcome | str, **fields: Unpack[StepFields]
-    ) -> Recorded:
+    async def step(self, tool: str, given: str, outcome: Outcome | str, **fields: Unpack[StepFields]) -> Recorded:
         """Record a step of the task; see ``record_step``."""
         values: Any = {**fields, **self._who}
         return await self._memory.record_step(tool, given, outcome, **values)

@@ -219,7 +219,11 @@ class HindsightMemory:
         return self._wait(self._memory.end_session(discard=discard, **who))
 
     def record_step(
-        self, tool: str, input: str, outcome: Outcome | str, **fields: Unpack[StepFields]  # noqa: A002
+        self,
+        tool: str,
+        input: str,  # noqa: A002
+        outcome: Outcome | str,
+        **fields: Unpack[StepFields],
     ) -> Recorded:
         """See ``AsyncHindsightMemory.record_step``."""
         return self._wait(self._memory.record_step(tool, input, outcome, **fields))

@@ -24,8 +24,8 @@ from hindsight_memory.cli import app
 from hindsight_memory.cli.options import HELP
 from hindsight_memory.domain import (
     Changes,
-    Consolidation,
     Check,
+    Consolidation,
     Context,
     Draft,
     Hit,
@@ -55,6 +55,9 @@ COMMANDS = [
     "get",
     "list",
     "update",
+    "history",
+    "contradictions",
+    "resolve",
     "feedback",
     "refit",
     "step",
@@ -153,7 +156,20 @@ def test_every_command_takes_json_and_database(command: str) -> None:
 
 
 def test_every_field_is_explained_and_nothing_else() -> None:
-    kinds = (Who, Draft, Query, Listing, Changes, StatePatch, Judgement, Outlook, Step, Maintenance, Consolidation, Span)
+    kinds = (
+        Who,
+        Draft,
+        Query,
+        Listing,
+        Changes,
+        StatePatch,
+        Judgement,
+        Outlook,
+        Step,
+        Maintenance,
+        Consolidation,
+        Span,
+    )
     assert set(HELP) == set().union(*(names(kind) for kind in kinds)) - {"text", "verdict", "tool", "input"}
 
 

@@ -65,7 +65,7 @@ def test_sql_is_in_the_store_only(module: Path) -> None:
 
 NAMED_IN = {"build.py", "client.py", "cli", "testing.py"}
 """Where a URL of the store is read or explained; a user sees the engine there."""
-SPOKEN_OF = {SOURCE / "text" / "alternatives.py"}
+SPOKEN_OF = {SOURCE / "text" / "alternatives.py", SOURCE / "assist" / "examination.py"}
 """Where it is a word that people say, and not the store."""
 
 
@@ -94,11 +94,11 @@ def test_the_environment_is_read_in_build_only(module: Path) -> None:
 def test_exported_names() -> None:
     assert hindsight_memory.__all__ == sorted(hindsight_memory.__all__)
     assert set(hindsight_memory.__all__) == {
-        "Action", "AsyncHindsightMemory", "Changes", "Citation", "Conflict", "Context", "Contradiction", "Draft", "Feedback",
-        "HindsightMemory", "HindsightMemoryError", "History", "Hit", "ImportReport", "InvalidInput", "Kind", "Listing", "Memory",
-        "Message", "Moment", "NotAllowed", "NotAuthenticated", "NotFound", "Outcome", "Overloaded", "Page", "Query",
-        "Ranking", "Receipt", "Recorded", "Reflection", "Role", "cited",
-        "Scope", "Session", "SessionState", "Source", "Status", "Step", "Suggestion", "Tier", "Unavailable", "Visibility",
+        "Action", "AsyncHindsightMemory", "Changes", "Citation", "Conflict", "Context", "Contradiction", "Draft",
+        "Feedback", "HindsightMemory", "HindsightMemoryError", "History", "Hit", "ImportReport", "InvalidInput",
+        "Kind", "Listing", "Memory", "Message", "Moment", "NotAllowed", "NotAuthenticated", "NotFound", "Outcome",
+        "Overloaded", "Page", "Query", "Ranking", "Receipt", "Recorded", "Reflection", "Role", "cited", "Scope",
+        "Session", "SessionState", "Source", "Status", "Step", "Suggestion", "Tier", "Unavailable", "Visibility",
         "Wait", "Why",
     }  # fmt: skip
     assert all(hasattr(hindsight_memory, name) for name in hindsight_memory.__all__)

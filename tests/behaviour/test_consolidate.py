@@ -145,6 +145,19 @@ async def test_what_says_it_already_is_strengthened_and_nothing_is_doubled(
     assert (held.importance, held.metadata) == (0.3, {"mine": 1})
 
 
+async def test_what_somebody_weighed_anew_is_worth_what_they_say(
+    memory: AsyncHindsightMemory, clock: StoppedClock
+) -> None:
+    await say(memory, clock, *BEES)
+    await memory.consolidate()
+    (concluded,) = await made(memory)
+    await memory.update(concluded.id, importance=0.95)
+    await say(memory, clock, BEES[1], session="t")
+    await memory.consolidate()
+    held = await memory.get(concluded.id)
+    assert (held.metadata["support"], held.importance) == (4, 0.95)
+
+
 async def test_it_is_weakened_and_then_retired_when_its_evidence_goes(
     memory: AsyncHindsightMemory, clock: StoppedClock
 ) -> None:

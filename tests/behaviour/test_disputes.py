@@ -27,7 +27,7 @@ async def test_history_is_a_chain_oldest_first(memory: AsyncHindsightMemory, clo
         told = await memory.history(each)
         assert [version.id for version in told.versions] == ids
         assert {(edge.from_id, edge.to_id) for edge in told.relations} == {(ids[1], ids[0]), (ids[2], ids[1])}
-        assert [event.verb for event in told.events][0] == "write"
+        assert told.events[0].verb == "write"
 
 
 async def test_a_contradiction_stands_until_it_is_resolved(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:

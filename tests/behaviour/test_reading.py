@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from hindsight_memory.domain import (
     Status,
     Visibility,
 )
+from hindsight_memory.errors import Unavailable
 from hindsight_memory.models.base import ModelFailed
 from hindsight_memory.service import Service
 from hindsight_memory.settings import LLMSettings, ReadSettings, Settings
@@ -462,7 +464,7 @@ async def test_a_text_that_a_model_gets_stuck_on_is_given_up(
     assert waits[:3] == [(1, 60), (2, 240), (3, None)]
     assert set(waits[3:]) == {(3, None)}
     assert (job.memory_id, job.state) == (stuck, JobState.FAILED)
-    assert llm.counts["extract"] == 4
+    assert llm.counts["extract"] == 5, "beside the other, which does not count, three times alone, and the other"
     assert (await service.jobs(ALICE)).done == 1
     assert fine
     llm.stuck = ""
@@ -704,3 +706,56 @@ async def test_a_broken_model_does_not_touch_a_session(opened: Open, llm: Readin
     session = await service.get_session(ALICE)
     assert len(session.messages) == 1
     assert session.state.decisions, "rules have read it"
+
+
+async def test_a_server_that_answers_one_by_one_is_asked_one_by_one(opened: Open, llm: ReadingLLM) -> None:
+    """Four questions at once to a server that takes most of the limit for each: three would never be answered."""
+    service = await opened()
+    at_once, most = 0, []
+    plain = llm.chat
+
+    async def chat(system: str, prompt: str, **options: Any) -> str:
+        nonlocal at_once
+        at_once += 1
+        most.append(at_once)
+        try:
+            await asyncio.sleep(0)
+            if at_once > 1:
+                raise ModelFailed("It did not answer in 30 s.")
+            return await plain(system, prompt, **options)
+        finally:
+            at_once -= 1
+
+    llm.chat = chat  # type: ignore[method-assign]
+    for number in range(6):
+        await say(service, f"Boat number {number} is moored at the pier.")
+    for _ in range(20):
+        with suppress(ModelFailed):
+            await read_all(service)
+    assert max(most) > 1
+    found = await service.jobs(ALICE)
+    assert (found.done, found.failed) == (6, 0)
+
+
+async def test_a_disk_that_fails_in_the_middle_loses_nothing(opened: Open, llm: ReadingLLM) -> None:
+    service = await opened()
+    for number in range(4):
+        await say(service, f"Boat number {number} is moored at the pier.")
+    await indexed(service)
+    store = service._parts.store
+    plain, times = store.transaction, 0
+
+    def transaction(scope: Scope) -> Any:
+        nonlocal times
+        times += 1
+        if times == 2:
+            raise Unavailable("The disk is full.")
+        return plain(scope)
+
+    store.transaction = transaction  # type: ignore[method-assign]
+    with pytest.raises(ExceptionGroup):
+        await service._parts.reading.step()
+    jobs = await service.jobs(ALICE)
+    assert (jobs.queued + jobs.done, jobs.running, jobs.failed) == (4, 0, 0)
+    await read_all(service)
+    assert await service.jobs(ALICE) == Jobs(done=4)

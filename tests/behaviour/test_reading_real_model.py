@@ -36,10 +36,11 @@ FACTS = (
     "团队的午餐会安排在图书馆那边举行",
 )
 LONG = (
-    "The migration began on Friday at nine. Ann copied the tables, and Bob watched the disks. At noon the third disk was "
-    "full, so they stopped and threw away the old logs. The second run took forty minutes. 迁移结束以后，安检查了所有的表，"
-    "没有发现缺少的行。On Monday the old server was switched off, and nobody has missed it since. The notes of both runs "
-    "are kept in the folder of the team, together with the list of the tables and the sizes of the disks before and after. "
+    "The migration began on Friday at nine. Ann copied the tables, and Bob watched the disks. At noon the third disk "
+    "was full, so they stopped and threw away the old logs. The second run took forty minutes. 迁移结束以后，"
+    "安检查了所有的表，没有发现缺少的行。On Monday the old server was switched off, and nobody has missed it since. "
+    "The notes of both runs are kept in the folder of the team, together with the list of the tables and the sizes of "
+    "the disks before and after. "
     "Whoever repeats this should empty the log folder first, and tell the night shift two days before."
 )
 TIMEOUT_S = 120.0
@@ -57,9 +58,7 @@ async def opened(database: Path, address: str, clock: StoppedClock) -> Service:
     llm = LLMSettings(base_url=address, timeout_s=TIMEOUT_S, rewrite_wait_s=0.01)
     settings = Settings("", llm=llm, read=ReadSettings(begin_s=0, at_once=1))
     model = Brief("gemma", llm)
-    return await open_service(
-        database, clock=clock, embedder=HashEmbedder(), settings=settings, llm=model, start=False
-    )
+    return await open_service(database, clock=clock, embedder=HashEmbedder(), settings=settings, llm=model, start=False)
 
 
 async def test_a_conversation_in_two_languages(tmp_path: Path, database: Path, clock: StoppedClock) -> None:

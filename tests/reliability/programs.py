@@ -16,7 +16,7 @@ from typing import Any
 
 from hindsight_memory import HindsightMemoryError
 from hindsight_memory.domain import Draft, Maintenance, Message, Query, Scope, StatePatch
-from hindsight_memory.settings import LLMSettings, LifecycleSettings, ReadSettings, Settings
+from hindsight_memory.settings import LifecycleSettings, LLMSettings, ReadSettings, Settings
 from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
 
 SCOPE = Scope(user_id="alice", session_id="s")
@@ -135,7 +135,7 @@ class Quoting:
     def __init__(self, *, hangs: bool) -> None:
         self.hangs = hangs
 
-    async def chat(self, system: str, prompt: str, *, max_tokens: int, schema: Any = None) -> str:  # noqa: ARG002
+    async def chat(self, system: str, prompt: str, *, max_tokens: int, schema: Any = None) -> str:
         text = json.loads(prompt)["text"]
         os.write(1, f"{text}\n".encode())
         if self.hangs:
@@ -165,7 +165,7 @@ async def read_and_hang(database: Path, _: str) -> None:
 async def read_for_all(database: Path, _: str) -> None:
     """Have the model read what nobody has read, until nothing is left."""
     service = await open_service(database, embedder=[], settings=quoting(), llm=Quoting(hangs=False))
-    while (jobs := await service.jobs(SCOPE)).queued + jobs.running:
+    while (jobs := await service.jobs(SCOPE)).queued + jobs.running:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     await service.close()
 

@@ -49,7 +49,7 @@ async def test_what_was_killed_in_the_middle_of_a_job_is_done_by_the_next(databa
     assert (await asyncio.to_thread(process.stdout.readline)).startswith("Boat")
     service = await open_service(database, embedder=[], start=False)
     async with asyncio.timeout(60):
-        while len((await service.list(Listing(), ALICE)).memories) < 5:
+        while len((await service.list(Listing(), ALICE)).memories) < 5:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     assert (await service.jobs(ALICE)).running >= 1
     await service.close()

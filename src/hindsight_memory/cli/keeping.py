@@ -59,19 +59,19 @@ def restore(at: Call, memory_id: MemoryId) -> None:
 
 @command(app, "purge")
 def purge(at: Call, memory_id: MemoryId, reason: Reason = "") -> None:
-    """Remove a memory for good, at once, and count what was removed."""
+    """Remove a memory for good, at once."""
     show(at.ask(lambda memory: memory.purge(memory_id, reason=reason)), people.erased, as_json=at.as_json)
 
 
 @command(app, "replay", of=Span)
 def replay(at: Call) -> None:
-    """Show what happened to memory, oldest first, a page at a time."""
+    """Show what happened to memory, oldest first."""
     show(at.ask(lambda memory: memory.replay(**at.fields)), people.replay, as_json=at.as_json)
 
 
 @command(app, "maintain", of=Maintenance, who=[])
 def maintain(at: Call) -> None:
-    """Let go of what has had its time, in the memory of every user."""
+    """Let go of what has had its time."""
     show(at.ask(lambda memory: memory.maintain(**at.fields)), people.maintained, as_json=at.as_json)
 
 
@@ -80,11 +80,11 @@ def jobs(
     at: Call,
     retry: Annotated[bool, typer.Option("--retry", help="Try what failed once more.", show_default=False)] = False,
 ) -> None:
-    """Show how far language models are with what was written, and what went wrong."""
+    """Show how far language models have read."""
     show(at.ask(lambda memory: memory.jobs(retry=retry)), people.jobs, as_json=at.as_json)
 
 
 @command(app, "consolidate", of=Consolidation)
 def consolidate(at: Call) -> None:
-    """Conclude from what came up again and again: what is usually so, and how tasks are done."""
+    """Conclude from what came up again and again."""
     show(at.ask(lambda memory: memory.consolidate(**at.fields)), people.consolidated, as_json=at.as_json)

@@ -74,7 +74,7 @@ def explain(at: Call, text: Text, memory_id: MemoryId) -> None:
 
 @command(app, "suggest", of=Outlook)
 def suggest(at: Call) -> None:
-    """Show what usually happens about now, with the evidence."""
+    """Show what usually happens about now."""
     found = at.ask(lambda memory: memory.suggest(**at.fields))
     show(found, people.suggestions, as_json=at.as_json, name="suggestions")
 
@@ -110,7 +110,7 @@ def history(at: Call, memory_id: MemoryId) -> None:
 def contradictions(
     at: Call, limit: Annotated[int, typer.Option(min=1, max=200, help="How many pairs at most.")] = 20
 ) -> None:
-    """List memories that contradict each other and both still stand."""
+    """List memories that contradict each other."""
     found = at.ask(lambda memory: memory.contradictions(limit=limit))
     show(found, people.contradictions, as_json=at.as_json, name="contradictions")
 
@@ -129,7 +129,7 @@ def resolve(
 def feedback(
     at: Call, memory_id: MemoryId, verdict: Annotated[Feedback, typer.Argument(help="What it turned out to be worth.")]
 ) -> None:
-    """Say that a memory was used, helpful, wrong or outdated."""
+    """Say what a memory was worth."""
     judged = at.ask(lambda memory: memory.feedback(memory_id, verdict, **at.fields))
     show(judged, people.changed, as_json=at.as_json)
 
@@ -138,7 +138,7 @@ def feedback(
 def refit(
     at: Call, reset: Annotated[bool, typer.Option("--reset", help="Drop what feedback made of the ranking.")] = False
 ) -> None:
-    """Fit the ranking of a bank to its feedback, and show the weights."""
+    """Fit the ranking of a bank to its feedback."""
     show(at.ask(lambda memory: memory.refit(reset=reset)), people.ranking, as_json=at.as_json)
 
 

@@ -15,7 +15,16 @@ from hindsight_memory.domain.kinds import (
     Visibility,
     Wait,
 )
-from hindsight_memory.domain.records import EXTRACTED_FROM, SCHEMA_VERSION, Event, Memory, Relation, Window, new_id, utc_now
+from hindsight_memory.domain.records import (
+    EXTRACTED_FROM,
+    SCHEMA_VERSION,
+    Event,
+    Memory,
+    Relation,
+    Window,
+    new_id,
+    utc_now,
+)
 from hindsight_memory.domain.requests import (
     Changes,
     Consolidation,
@@ -43,8 +52,8 @@ from hindsight_memory.domain.results import (
     Evidence,
     Factor,
     Finding,
-    Hit,
     History,
+    Hit,
     ImportReport,
     Job,
     Jobs,

@@ -61,8 +61,8 @@ class StatePatch(Checked):
 class Desk:
     """A session's state; ``version`` counts its changes, 0 before the first.
 
-    ``given`` names the texts of the state that a caller has set: no model changes them. ``expires_at`` is ``None`` where
-    no desk is open: it was never begun, or has ended.
+    ``given`` names the texts of the state that a caller has set: no model changes them. ``expires_at`` is ``None``
+    where no desk is open: it was never begun, or has ended.
     """
 
     session_id: str

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from hindsight_memory.domain import Memory, RelationType, Status
 from hindsight_memory.store.base import Reader, Tx
 from hindsight_memory.text.clauses import sentences
-from hindsight_memory.text.steps import quoted_of
+from hindsight_memory.text.lessons import is_reflected
+from hindsight_memory.text.steps import is_step, quoted_of
 
 _STANDING = frozenset({Status.ACTIVE, Status.SUPERSEDED})
 
@@ -50,5 +51,6 @@ def _quotes(derived: Memory, gone: Memory, others: Sequence[Memory]) -> bool:
         return True
     said = [each.strip() for each in sentences(derived.content)]
     kept = [each for each in said if each in gone.content]
-    kept += [each for each in quoted_of(gone) if each in derived.content]  # a lesson frames what it quotes
+    if is_step(gone) or is_reflected(derived.key):  # what tells of a task frames what it quotes
+        kept += [each for each in quoted_of(gone) if each in derived.content]
     return any(not any(each in other.content for other in others) for each in kept)

@@ -100,9 +100,8 @@ class Reading:
                 if await self.step():
                     pause = self.settings.write.poll_s
                     continue
-                wait = self._news.wait()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(wait, self.settings.write.poll_s)
+                    await asyncio.wait_for(self._news.wait(), self.settings.write.poll_s)
                 self._news.clear()
             except Exception as error:  # noqa: BLE001  # the loop outlives whatever a model or the disk does to it
                 _log.warning("Reading waits %.0f s: %r", pause, error)
@@ -122,6 +121,8 @@ class Reading:
             if not self.assistant.models or not batch:
                 return 0
             due = await self.store.claim(Stage.READ, self.holder, terms_of(self.settings, self.clock(), batch), bank)
+            if not due:
+                return 0
             self._read += len(due)
             answered = await self._all(list(_jobs(due)))
         if not answered:
@@ -133,8 +134,8 @@ class Reading:
         today, settings = self.clock().date(), self.settings.read
         if today != self._day:
             self._day, self._read = today, 0
-        left = settings.daily_memories - self._read if settings.daily_memories else settings.at_once
-        return min(self._abreast or settings.at_once, left)
+        self._abreast = min(self._abreast or settings.at_once, settings.at_once)
+        return min(self._abreast, settings.daily_memories - self._read) if settings.daily_memories else self._abreast
 
     async def _all(self, jobs: Sequence[Job]) -> bool:
         """Do jobs side by side; returns whether the models answer. Whoever is stopped gives back what is not done."""
@@ -142,9 +143,10 @@ class Reading:
         holding = asyncio.create_task(self._hold())
         self._crowded = False
         try:
-            answered = all(await asyncio.gather(*(self._do(job, left, alone=len(jobs) == 1) for job in jobs)))
-            again = self._crowded or not answered
-            self._abreast = 1 if again else min(len(jobs) + 1, self.settings.read.at_once)
+            async with asyncio.TaskGroup() as group:
+                done = [group.create_task(self._do(job, left, alone=len(jobs) == 1)) for job in jobs]
+            answered = all(task.result() for task in done)
+            self._abreast = self._abreast + 1 if answered and not self._crowded else 1
             return answered
         finally:
             holding.cancel()
@@ -175,7 +177,7 @@ class Reading:
             try:
                 advice = await question()
             except Exception as error:  # noqa: BLE001  # a fault of ours with one text must not stop the others
-                _log.exception("Reading failed")
+                _log.warning("Reading a memory failed: %s", type(error).__name__)  # its words may be the memory's
                 return Setback(reason=f"{task}: {type(error).__name__}", after=self._later(job)), True
             if advice.value is not None:
                 continue

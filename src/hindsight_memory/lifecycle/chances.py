@@ -56,11 +56,14 @@ def _between(times: Hours, first: float, last: float) -> Hours:
 
 
 def chance(hits: int, drawn: int, marked: int, total: int) -> float:
-    """The probability that ``hits`` or more of ``drawn`` are marked, where ``marked`` of ``total`` are: exact."""
+    """The probability that ``hits`` or more of ``drawn`` are marked, where ``marked`` of ``total`` are.
+
+    It is exact where there are more hits than are to be expected, and 1 where there are not: nobody wonders at those.
+    """
     most = min(drawn, marked)
     if hits > most:
         return 0.0
-    if hits <= max(0, drawn + marked - total):
+    if hits * total <= drawn * marked:
         return 1.0
     term = math.exp(_ways(marked, hits) + _ways(total - marked, drawn - hits) - _ways(total, drawn))
     tail = term

@@ -90,11 +90,9 @@ async def _given_up(bench: Bench, conclusion: Conclusion) -> AsyncIterator[Plann
     held = conclusion.standing
     if held is not None and is_supported(held):
         rest = {name: value for name, value in held.metadata.items() if name not in {SUPPORT, EVIDENCE, _ALONE}}
-        # What somebody has weighed anew since stays so.
-        raised = held.importance == _importance(bench, held.metadata[SUPPORT])
-        back = {"importance": held.metadata[_ALONE]} if raised else {}
+        values = {"metadata": rest, "importance": _alone(bench, held)}
         change = planned(held, NAME, conclusion.why, {SUPPORT: conclusion.times.count})
-        yield replace(change, hides=False, made=Made(memory=held, values={"metadata": rest, **back}))
+        yield replace(change, hides=False, made=Made(memory=held, values=values))
 
 
 def _strengthened(
@@ -106,13 +104,12 @@ def _strengthened(
     taken = not ours and {SUPPORT, EVIDENCE} & held.metadata.keys()  # its writer means something else by these
     if bench.propose or same or taken:
         return
-    alone = held.metadata.get(_ALONE, held.importance)
+    alone = _alone(bench, held)
     values: dict[str, Any] = {
         "metadata": {**held.metadata, SUPPORT: count, EVIDENCE: _ids(conclusion.evidence, bench)},
         "importance": max(alone, _importance(bench, count)),
     }
     if is_made(held, NAME):
-        values["importance"] = _importance(bench, count)
         values["occurred_at"] = max(each.occurred_at for each in conclusion.evidence)
     else:
         values["metadata"][_ALONE] = alone
@@ -123,7 +120,6 @@ def _strengthened(
 
 
 async def _concluded(bench: Bench, conclusion: Conclusion) -> AsyncIterator[Planned]:
-    said = {each.content for each in conclusion.before}
     memory = _memory(bench, conclusion)
     kept = next((each for each in conclusion.before if each.content == memory.content), None)
     if kept is None and conclusion.kind is Kind.SEMANTIC:  # another of those who say it would do as well
@@ -133,9 +129,7 @@ async def _concluded(bench: Bench, conclusion: Conclusion) -> AsyncIterator[Plan
         for change in _strengthened(bench, conclusion, kept, others):
             yield change
         return
-    if bench.propose and said:
-        return
-    if not await is_free(memory.id, bench.reader):
+    if (bench.propose and conclusion.before) or not await is_free(memory.id, bench.reader):
         return
     status = Status.QUARANTINED if bench.propose else Status.ACTIVE
     memory = replace(memory, status=status)
@@ -149,6 +143,14 @@ async def _concluded(bench: Bench, conclusion: Conclusion) -> AsyncIterator[Plan
     why = f"proposed: {conclusion.why}" if bench.propose else conclusion.why
     numbers = {SUPPORT: conclusion.times.count, "importance": memory.importance}
     yield replace(planned(memory, NAME, why, numbers), hides=False, made=made)
+
+
+def _alone(bench: Bench, held: Memory) -> float:
+    """What a memory is worth without its support; one that somebody has weighed anew since is worth what they say."""
+    ours = is_made(held, NAME) or is_supported(held)
+    if ours and held.importance == _importance(bench, held.metadata[SUPPORT]):
+        return float(held.metadata.get(_ALONE, 0.0))
+    return held.importance
 
 
 def is_supported(memory: Memory) -> bool:

@@ -115,7 +115,6 @@ class Changing(Verbs):
             back = await tx.change(memory, marks_of(memory), **fields)
             await tx.record([self._event("restore", back, scope, {})])
 
-
     def _revived(self, memory: Memory) -> dict[str, Any]:
         """What changes of a memory that time took away when it comes back."""
         now = self._parts.clock()

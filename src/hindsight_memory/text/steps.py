@@ -23,6 +23,8 @@ OPEN: Final = 60
 """Failures that may still be overcome, the latest."""
 _ROW: Final = 2
 """Failures from which a task is stuck: in a row, or of one error while its aim is not reached."""
+_TELLING: Final = 4
+"""Characters of a sentence that can be told from a part of another."""
 _SAME_TOOL: Final = 0.6
 _OTHER_TOOL: Final = 0.75
 """Share of the shorter input's words in the other from which two steps have one aim."""
@@ -83,7 +85,7 @@ def is_step(memory: Memory) -> bool:
 def quoted_of(memory: Memory) -> list[str]:
     """The parts of a memory that lessons and accounts of a task quote: a step's deed and error, a turn's sentences."""
     if not is_step(memory):
-        return [each.strip() for each in sentences(memory.content)]
+        return [each for said in sentences(memory.content) if len(each := said.strip()) >= _TELLING]
     parts = [part for part in (_kept(memory, _MARK), _kept(memory, "error")) if part]
     return [*parts, *(shortened(part, SPAN) for part in parts)]
 
