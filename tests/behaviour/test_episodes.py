@@ -382,6 +382,12 @@ async def test_a_session_longer_than_is_read_at_once(
     await rested(memory, clock)
     in_parts = [(each.metadata["turns"], each.content) for each in await told(memory)]
     assert len(in_parts) == 24
+    versions = [each.version for each in await told(memory)]
+    turn = (await told(memory))[-1].metadata["turn_ids"][0]
+    await memory.forget(turn)
+    await memory.restore(turn)
+    assert await rested(memory, clock) == 0, "all of it was read again, and nothing had changed"
+    assert [each.version for each in await told(memory)][:-1] == versions[:-1]
     service._parts.keeper.settings = settings
     await memory.forget((await told(memory))[0].metadata["turn_ids"][0])
     await rested(memory, clock)

@@ -69,11 +69,11 @@ class _Grouping:
             cuts = await asyncio.to_thread(_cuts, rows, start)
             last = end == self.talk.turns
             settled = min((cut.first for cut in cuts if not cut.final), default=end)
-            if not last and settled > start:
-                cuts = [cut for cut in cuts if cut.last < settled]
-            async for each in self._compared(cuts, [row for row in rows if (row.turn or 0) >= start]):
+            until = end if last or settled <= start else settled  # where a part ends without an end, it is cut
+            cuts = [cut for cut in cuts if cut.last < until]
+            async for each in self._compared(cuts, [row for row in rows if start <= (row.turn or 0) < until]):
                 yield each
-            start = end if last or settled <= start else settled
+            start = until
         self.bench.told.append((self.talk, self.talk.turns, settled if self.talk.turns else 0))
 
     async def _turns(self, start: int, end: int) -> list[Memory]:
