@@ -120,16 +120,10 @@ def waits(*cases: Any, **reasons: str) -> list[Any]:
     return marked
 
 
-RECOUNT = (
-    "text.bearing does not see that «我现在有三只猫了» and «密码现在是4712» change «我有两只猫» and «密码是4711»,"
-    " and text.worth does not read the first of them"
-)
+RECOUNT = "text.worth does not read «我现在有三只猫了» and «密码现在是4712», so that only the turns that say so stand"
 SAID_ASIDE = "text.bearing of what is spoken does not see that «改喝抹茶了» gives up «改喝咖啡了»"
 GATE = "the confidence gate is not sure that «I moved to Lisbon» answers «Which city do I live in?»"
 ONE_MARK = "a turn says by whom it was replaced once: of «I have two cats. … my locker code is 4711.» two parts were"
-TOLD_BY = (
-    "recall.pack holds superseded_by against the hits, where what replaced a turn is there as what was read off it"
-)
 WEEKS = [(name, week) for name in LIVES for week in range(4)]
 
 
@@ -165,9 +159,7 @@ QUESTIONS = [(name, number) for name in LIVES for number in range(10)]
 WAITING = {
     "nora_1": GATE,
     "nora_5": ONE_MARK,
-    "chen_1": TOLD_BY,
     "chen_2": SAID_ASIDE,
-    "chen_4": RECOUNT,
     "chen_5": RECOUNT,
 }
 

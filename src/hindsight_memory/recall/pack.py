@@ -64,7 +64,7 @@ def _worth(hits: Sequence[Hit]) -> list[Hit]:
     """What is worth its tokens: sure enough beside the best, said by nothing better, replaced by nothing else here."""
     least = _BESIDE * max((hit.confidence for hit in hits), default=0.0)
     sure = [hit for hit in hits if hit.sure and hit.confidence >= least]
-    ids = {hit.memory.id for hit in sure}
+    ids = {each for hit in sure for each in (hit.memory.id, told_by(hit.memory))}
     found: list[Hit] = []
     told: set[str] = set()
     for hit in sure:

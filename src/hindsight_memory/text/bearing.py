@@ -190,10 +190,14 @@ def _clash(x: Quantity, y: Quantity, one: Statement, two: Statement, around: fro
         return False
     if not (one.lasts and two.lasts) or x.form == "date":
         # «Room 101 is free» and «Room 102 is free» are of two rooms.
-        plain = not (x.label or y.label) and _stands(one) and _stands(two)
+        named = x.before == y.before != "" or min(len(one.words), len(two.words)) > 1
+        plain = named and not (x.label or y.label) and _stands(one) and _stands(two)
         return plain and _alike(one.words, two.words, _SAME_BUT_NUMBERS)
     counted = x.after == y.after != "" and x.after not in _COMMON
-    if (_attribute(one) & _attribute(two) and x.after == y.after) or (counted and change_in(two.text) is not None):
+    nothing_else = not (_telling(frozenset((*one.words, *two.words)), x, y))
+    if (_attribute(one) & _attribute(two) and x.after == y.after) or (
+        counted and (nothing_else or change_in(two.text))
+    ):
         return True
     inside = _telling(_shared(one.beside, two.beside), x, y)
     of_same = counted or _of_same(x, y, one, two) or (_bare(x, y) and len(inside) > 1)
@@ -213,7 +217,7 @@ def _stands(statement: Statement) -> bool:
     """Whether a statement is of how things are: «the meeting is at 3pm», not «the shares fell by 3»."""
     said = wording(statement.text)
     happened = "(past)" in said or "了" in statement.text or not _PAST.isdisjoint(said)
-    return len(statement.words) > 1 and not happened and statement.who in {"", "i"} and not _of_a_year(statement)
+    return not happened and statement.who in {"", "i"} and not _of_a_year(statement)
 
 
 def _of_a_year(statement: Statement) -> bool:
