@@ -63,9 +63,9 @@ async def test_the_full_text_is_what_is_found(memory: AsyncHindsightMemory, lang
 
 
 async def test_a_context_shows_the_summary(memory: AsyncHindsightMemory) -> None:
-    receipt = await memory.write(long("en"))
+    receipt = await memory.write(long("en"), wait="indexed")
     summary = (await memory.get(receipt.id)).summary
-    context = await memory.context("Where does the backup go?")
+    context = await memory.context("How many minutes took each backup of host vault7, after the backup of 12 March?")
     assert summary is not None
     assert " ".join(summary.split()) in context.text
     assert "polka" not in context.text
