@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hindsight_memory.domain import EXTRACTED_FROM
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.evals.asking import Progress, SetResult
 from hindsight_memory.evals.banks import Kept, MemoryRanker, Same, query_of, scope_of, stored_ids, unworn
@@ -163,7 +164,9 @@ async def _examples(
     same = memory.same.get(scope.bank, {})
 
     def example(pool: Pool) -> Example:
-        ids = [set(stored_ids(each.source_ref, same)) for each in pool.memories]
+        # What was read off a turn stands for the turn's own evidence, which is counted once.
+        own = [None if EXTRACTED_FROM in each.metadata else each.source_ref for each in pool.memories]
+        ids = [set(stored_ids(each, same)) for each in own]
         evidence, stale = (set(), set()) if foreign else (set(question.evidence), set(question.stale))
         return Example(
             data=data,

@@ -38,21 +38,17 @@ def apart(hits: Sequence[Hit], limit: int) -> list[Hit]:
 
 
 def current(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, where one that another replaced in part comes right behind the one that replaced it."""
-    ids = {hit.memory.id for hit in hits}
-    waiting: dict[str, list[Hit]] = {}
+    """The hits, where what replaced a part of another is lifted right before that one."""
+    known = {hit.memory.id: hit for hit in hits}
     placed: dict[str, Hit] = {}
     for hit in hits:
-        by = hit.memory.superseded_by
-        if by in ids and by not in placed:
-            waiting.setdefault(by, []).append(hit)
-            continue
-        ready = [hit]
-        while ready:
-            next_hit = ready.pop(0)
-            placed[next_hit.memory.id] = next_hit
-            ready = [*waiting.pop(next_hit.memory.id, []), *ready]
-    return [*placed.values(), *(hit for hit in hits if hit.memory.id not in placed)]  # nothing is lost in a circle
+        chain: dict[str, Hit] = {}
+        each: Hit | None = hit
+        while each is not None and each.memory.id not in chain and each.memory.id not in placed:
+            chain[each.memory.id] = each
+            each = known.get(each.memory.superseded_by or "")
+        placed |= reversed(chain.items())
+    return list(placed.values())
 
 
 def told_by(memory: Memory) -> str:
