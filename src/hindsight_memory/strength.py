@@ -61,3 +61,8 @@ def verdict_said(memory: Memory) -> str:
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def began(memory: Memory) -> datetime:
+    """When what a memory says began to be so: as its writer said, or when it happened."""
+    return memory.valid_from or memory.occurred_at

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from hindsight_memory.domain import Action, Memory, Receipt, Relation, RelationType, Source, Status, Tier
 from hindsight_memory.ingest.enrich import owner_of
 from hindsight_memory.store.base import Marks, Reader, Tx, Where
+from hindsight_memory.strength import began
 from hindsight_memory.text.keys import has_many
 
 _MOST_VALUES: Final = 1_000
@@ -75,7 +75,7 @@ async def settle(memory: Memory, marks: Marks, verdict: Verdict, tx: Tx) -> Rece
 
 async def _supersede(memory: Memory, marks: Marks, old: Memory, tx: Tx) -> Receipt:
     new = replace(memory, version=old.version + 1)
-    await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=_began(new))
+    await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=began(new))
     await tx.add(new, marks)
     await tx.relate(_edge(RelationType.SUPERSEDES, new, old))
     return Receipt(id=new.id, action=Action.SUPERSEDES, created=True, version=new.version, related=(old.id,))
@@ -83,11 +83,11 @@ async def _supersede(memory: Memory, marks: Marks, old: Memory, tx: Tx) -> Recei
 
 async def _store_as_past(memory: Memory, marks: Marks, newer: Memory, tx: Tx) -> Receipt:
     # Among earlier values it ends where the next one begins, and the one before it ends where it begins itself.
-    began, values = _began(memory), await _past_values(memory, tx)
-    ended = min((each for each in map(_began, (*values, newer)) if each > began), default=_began(newer))
-    cut = [old for old in values if _began(old) <= began and (old.valid_until is None or old.valid_until > began)]
+    start, values = began(memory), await _past_values(memory, tx)
+    ended = min((each for each in map(began, (*values, newer)) if each > start), default=began(newer))
+    cut = [old for old in values if began(old) <= start and (old.valid_until is None or old.valid_until > start)]
     for old in cut:
-        await tx.change(old, valid_until=began)
+        await tx.change(old, valid_until=start)
     past = replace(memory, status=Status.SUPERSEDED, superseded_by=newer.id, valid_until=ended)
     await tx.add(past, marks)
     await tx.relate(_edge(RelationType.SUPERSEDES, newer, past))
@@ -106,10 +106,6 @@ async def _past_values(memory: Memory, tx: Tx) -> list[Memory]:
         findable=False,
     )
     return [each for each in await tx.find(where, _MOST_VALUES) if owner_of(each) == owner_of(memory)]
-
-
-def _began(memory: Memory) -> datetime:
-    return memory.valid_from or memory.occurred_at
 
 
 async def _store_beside(memory: Memory, marks: Marks, old: Memory, tx: Tx) -> Receipt:

@@ -26,6 +26,7 @@ from hindsight_memory.domain import (
 from hindsight_memory.ingest.enrich import owner_of
 from hindsight_memory.ingest.made import is_account
 from hindsight_memory.store.base import Reader, Store, Tx, Where
+from hindsight_memory.strength import began
 from hindsight_memory.text.bearing import Bearing, changed, same
 from hindsight_memory.text.lessons import is_reflected
 from hindsight_memory.text.statements import statements
@@ -108,7 +109,7 @@ async def settle(ruling: Ruling, tx: Tx, now: datetime) -> dict[str, Any]:
     old, new, bearing = ruling.old, ruling.new, ruling.bearing
     if bearing is None:
         await tx.change(new, **_together(old, new))
-        await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=_began(new))
+        await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=began(new))
         await tx.relate(_edge(RelationType.SUPERSEDES, new, old, now, {"rule": ruling.rule}))
         return {"action": "merged", "rule": ruling.rule}
     if ruling.open or new.trust < old.trust:
@@ -116,7 +117,7 @@ async def settle(ruling: Ruling, tx: Tx, now: datetime) -> dict[str, Any]:
         return {"action": "contradicts", "rule": bearing.rule}
     whole = _is_whole(old, bearing)
     if whole:
-        await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=_began(new))
+        await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=began(new))
     else:
         await tx.change(old, superseded_by=new.id)
     await tx.relate(_edge(RelationType.SUPERSEDES, new, old, now, {"rule": bearing.rule, "whole": whole}))
@@ -186,10 +187,6 @@ def _together(old: Memory, new: Memory) -> dict[str, Any]:
         "metadata": {**old.metadata, **new.metadata},
         "last_accessed_at": max(used, default=None),
     }
-
-
-def _began(memory: Memory) -> datetime:
-    return memory.valid_from or memory.occurred_at
 
 
 def _edge(kind: RelationType, start: Memory, end: Memory, now: datetime, metadata: Mapping[str, Any]) -> Relation:

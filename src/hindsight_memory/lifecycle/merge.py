@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any, Final
 
 from hindsight_memory.domain import Kind, Memory, Status
 from hindsight_memory.ingest.enrich import owner_of
 from hindsight_memory.lifecycle.bench import Bench, Planned, planned
 from hindsight_memory.lifecycle.blocks import Blocks, Keys, keys_of
+from hindsight_memory.strength import began
 from hindsight_memory.text.bearing import same
 from hindsight_memory.text.tokens import index_words, normalise
 
@@ -163,15 +163,11 @@ def folded(kept: Memory, repeats: Sequence[Memory]) -> dict[str, Any]:
         values[name] = tuple(dict.fromkeys(one for each in every for one in getattr(each, name)))[:_MOST]
     values["expires_at"] = None if None in ends else max(end for end in ends if end is not None)
     if values["occurred_at"] > kept.occurred_at:
-        values["valid_from"] = min(map(_began, every))  # said again, it has been so since the first time
+        values["valid_from"] = min(map(began, every))  # said again, it has been so since the first time
     sources = list(dict.fromkeys(_said_at(every)))
     if len(sources) > 1:
         values["metadata"] = {**kept.metadata, _SOURCES: sources[:_MOST_SOURCES]}
     return {name: value for name, value in values.items() if getattr(kept, name) != value}
-
-
-def _began(memory: Memory) -> datetime:
-    return memory.valid_from or memory.occurred_at
 
 
 def _said_at(every: Sequence[Memory]) -> Iterable[str]:

@@ -92,9 +92,14 @@ class Verbs:
         )
 
 
+def may_see(memory: Memory, scope: Scope) -> bool:
+    """Whether a memory is shared, or the asking agent's own."""
+    return memory.visibility is Visibility.SHARED or memory.agent_id == scope.agent_id
+
+
 def seen(found: Sequence[Memory], memory_id: str, scope: Scope) -> Memory:
     """The memory that was looked for, forgotten or not. Raises ``NotFound`` where the scope may not see it."""
-    if not found or (found[0].visibility is Visibility.PRIVATE and found[0].agent_id != scope.agent_id):
+    if not found or not may_see(found[0], scope):
         raise NotFound(
             f"There is no memory {memory_id[:80]} here.", hint="Check the id and the user.", field="memory_id"
         )

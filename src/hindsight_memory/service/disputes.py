@@ -18,7 +18,7 @@ from hindsight_memory.domain import (
 )
 from hindsight_memory.errors import Conflict, InvalidInput
 from hindsight_memory.guard.access import require
-from hindsight_memory.service.base import LONGEST_ID, Verbs, seen, visible
+from hindsight_memory.service.base import LONGEST_ID, Verbs, may_see, seen, visible
 from hindsight_memory.store.base import Reader, Where
 
 _LONGEST_CHAIN: Final = 100
@@ -39,7 +39,7 @@ class Disputes(Verbs):
         reader = self._parts.store.reading(scope.bank)
         seen(await reader.get([memory_id]), memory_id, scope)
         ids, relations = await _chain(memory_id, reader)
-        versions = [memory for memory in await reader.get(ids) if _may_see(memory, scope)]
+        versions = [memory for memory in await reader.get(ids) if may_see(memory, scope)]
         shown = {memory.id for memory in versions}
         return History(
             versions=tuple(sorted(versions, key=lambda memory: (memory.occurred_at, memory.id))),
@@ -107,7 +107,3 @@ async def _chain(memory_id: str, reader: Reader) -> tuple[list[str], Sequence[Re
 
 
 _OF_HISTORY: Final = frozenset({RelationType.SUPERSEDES, RelationType.CONTRADICTS})
-
-
-def _may_see(memory: Memory, scope: Scope) -> bool:
-    return memory.visibility != "private" or memory.agent_id == scope.agent_id

@@ -19,14 +19,13 @@ from hindsight_memory.domain import (
     Scope,
     Span,
     Status,
-    Visibility,
     Window,
     new_id,
 )
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.guard.access import require
 from hindsight_memory.ingest.derived import quoting
-from hindsight_memory.service.base import LONGEST_ID, Verbs, seen
+from hindsight_memory.service.base import LONGEST_ID, Verbs, may_see, seen
 from hindsight_memory.store.base import Mark, Stage
 from hindsight_memory.strength import expired
 
@@ -148,7 +147,7 @@ class Keeping(Verbs):
 def _line(event: Event, memory: Memory | None, scope: Scope, now: datetime) -> Line | None:
     if memory is None:
         return Line(event)  # erased, with what the log held of it, or an event about no memory
-    if memory.visibility is Visibility.PRIVATE and memory.agent_id != scope.agent_id:
+    if not may_see(memory, scope):
         return None  # made private in the meantime
     if memory.status is Status.DELETED or expired(memory, now):
         # Corrections keep the former text; it is as forgotten as the memory.
