@@ -144,6 +144,8 @@ class RecallSettings:
     """How many of the candidates are read and measured, at least twice the number of results asked for."""
     moment_span: float = 0.15
     """How much the moment of a task that a search is made at may raise a score; a lesson of its error, twice that."""
+    key_span: float = 0.5
+    """How much it raises a score that a memory stands under the key that a question asks for."""
     floor: float = 0.1
     """The gate: where the best confidence is below it, a search says that it is not sure and a context is empty.
 

@@ -240,3 +240,36 @@ async def test_with_every_signal_off_nothing_is_found(opened: Opener) -> None:
     async with opened(HashEmbedder(), recall={"off": frozenset(SIGNALS)}) as memory:
         await memory.write("Anna lives in Lisbon", wait="indexed")
         assert await memory.search("Anna") == []
+
+
+# Keys that a question asks for
+
+ASKED_BY_KEY = [
+    ("I moved to Lisbon in March.", "Which city do I live in?", "Lisbon", NOISE[:3]),
+    ("I work as a nurse.", "What do I do for a living?", "nurse", NOISE[:3]),
+    ("我搬到杭州了", "我现在住在哪个城市？", "杭州", NOISE[5:]),
+    ("我叫林晓", "你还记得我的名字吗", "林晓", NOISE[5:]),
+]
+
+
+@pytest.mark.parametrize(("told", "asked", "value", "noise"), ASKED_BY_KEY)
+async def test_what_stands_under_the_key_asked_for_is_found_and_sure_without_a_common_word(
+    opened: Opener, clock: StoppedClock, told: str, asked: str, value: str, noise: list[str]
+) -> None:
+    async with opened() as memory:
+        await said(memory, clock, *noise, told, *noise)
+        first = (await memory.search(asked))[0]
+        assert value in first.memory.content
+        assert first.sure
+        assert "key" in {factor.name for factor in first.why.factors} | {share.signal for share in first.why.shares}
+        assert value in (await memory.context(asked)).text
+
+
+async def test_a_key_that_is_another_s_or_no_more_so_is_not_brought(opened: Opener, clock: StoppedClock) -> None:
+    async with opened() as memory:
+        await said(memory, clock, "I live in Oslo.", "I moved to Lisbon.")
+        where = [hit.memory.content for hit in await memory.search("Which city do I live in?") if hit.memory.key]
+        assert where == ["I moved to Lisbon."]
+        assert await memory.search("Which city do I live in?", key="profile.name") == []
+        asked = await memory.search("Which city does Mia live in?")
+        assert not any(factor.name == "key" for hit in asked for factor in hit.why.factors)

@@ -1,4 +1,4 @@
-"""What a search leans to by the moment of a task it is made at: knowledge at the start, the same error when stuck."""
+"""What a search leans to: the key it asks for; at the start of a task knowledge, when stuck the same error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ERROR_LINES: Final = 3
 _READ: Final = 2_000
 """Characters of a text that are compared."""
 _SURE: Final = 0.5
-"""Least confidence of a memory whose error has the signature of the one asked about."""
+"""Least confidence of what is known to be asked for: by the key, or by the signature of the error."""
 _SAME: Final = 0.5
 """Part of an error's words from which another text is about the same error."""
 _ERROR: Final = re.compile(
@@ -51,11 +51,12 @@ async def by_resolution(plan: Plan, first: Brought, reader: Reader) -> Brought:
 
 
 def leaning(pool: Pool, settings: RecallSettings) -> Mapping[str, Factor]:
-    """By memory, the factor of the moment the search is made at; nothing where it names none."""
+    """By memory, the factor of the key it is asked for by, and of the moment the search is made at, where it is."""
     span = settings.moment_span
     match pool.plan.stage:
         case None:
-            return {}
+            asked = (memory for memory in pool.memories if memory.key in pool.plan.sought)
+            return {each.id: Factor("key", 1 + settings.key_span, f"it is asked for {each.key}") for each in asked}
         case Moment.STUCK:
             weighed = _when_stuck(pool)
             return {each: Factor("moment", 1 + span * weight, said) for each, (weight, said) in weighed.items()}
@@ -82,11 +83,14 @@ def _when_stuck(pool: Pool) -> Mapping[str, tuple[float, str]]:
 
 
 def recognised(hits: Sequence[Hit], plan: Plan) -> list[Hit]:
-    """The hits; of who is stuck, those of the very same error are sure: it is known by its signature."""
+    """The hits; those of a key that is asked for are sure, and of who is stuck those of the very same error."""
     tag = error_tag(plan.text) if plan.stage is Moment.STUCK else None
-    if tag is None:
-        return list(hits)
-    return [replace(hit, confidence=max(hit.confidence, _SURE)) if tag in hit.memory.tags else hit for hit in hits]
+    return [
+        replace(hit, confidence=max(hit.confidence, _SURE))
+        if tag in hit.memory.tags or hit.memory.key in plan.sought
+        else hit
+        for hit in hits
+    ]
 
 
 def _teaches(memory: Memory, tag: str | None) -> bool:

@@ -40,7 +40,7 @@ class Finder:
         most = query.limit + _SPARE if query.moment is None else len(pool)
         hits = rank(pool, most)  # every signal measured, and added up as the fitted trees say
         hits = await reranked(hits, pool.plan.text, self.reranker, self.settings.rerank)
-        hits = self.weigh(hits, pool)  # recency × importance × trust × use × feedback × moment
+        hits = self.weigh(hits, pool)  # recency × importance × trust × use × feedback × key or moment
         hits = hits if asks_past(pool.plan.text) else current(hits)  # what replaced another comes before it
         hits = apart(hits, query.limit)  # what says the same again comes last
         return gate(hits, self.settings.recall.floor)

@@ -20,6 +20,7 @@ from hindsight_memory.text.dates import find_windows
 from hindsight_memory.text.errors import error_tag
 from hindsight_memory.text.names import candidate_names
 from hindsight_memory.text.questions import needs_context, parts_of, resolved
+from hindsight_memory.text.sought import keys_sought
 from hindsight_memory.text.tokens import normalise, query_words
 
 _QUERY_CHARS: Final = 1_000
@@ -43,10 +44,10 @@ class Plan:
     """A query, understood.
 
     ``asks`` holds the whole question and then its parts and further wordings, ``windows`` the spans of time it names,
-    ``names`` the names of the bank that it mentions with the number of memories that share each. ``moment`` is when it
-    is asked, or the moment it is asked about. ``embedders`` are those asked for its meaning, ``wide`` is how many
-    candidates each retriever brings, ``limit`` how many results are wanted. ``stage`` is where in a task it is asked,
-    ``ranking`` what the bank's feedback made of the weights of the signals.
+    ``names`` the names of the bank that it mentions with the number of memories that share each, ``sought`` the keys
+    it asks for. ``moment`` is when it is asked, or the moment it is asked about. ``embedders`` are those asked for its
+    meaning, ``wide`` is how many candidates each retriever brings, ``limit`` how many results are wanted. ``stage`` is
+    where in a task it is asked, ``ranking`` what the bank's feedback made of the weights of the signals.
     """
 
     asks: Sequence[Ask]
@@ -59,6 +60,7 @@ class Plan:
     embedders: Sequence[QueryEmbedder]
     wide: int
     limit: int
+    sought: Sequence[str] = ()
     off: frozenset[str] = frozenset()
     stage: Moment | None = None
     ranking: Ranking = field(default_factory=Ranking)
@@ -162,6 +164,7 @@ class Understanding:
             where=where,
             windows=find_windows(asks[0].text, moment),
             names=await reader.names_known(candidate_names(asks[0].text), where),
+            sought=keys_sought(asks[0].text),
             embedders=embedders,
             wide=max(self._settings.candidates, query.limit),
             limit=query.limit,

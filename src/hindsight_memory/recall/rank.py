@@ -135,7 +135,7 @@ def _hit(pool: Pool, row: int, shares: Sequence[Share], sure: float) -> Hit:
     return Hit(pool.memories[row], math.fsum(share.amount for share in shares), sure, why)
 
 
-_LISTED: Final = ("words", "time", "graph", "resolution")
+_LISTED: Final = ("words", "time", "graph", "resolution", "key")
 _Seen = Mapping[str, tuple[str, Sequence[float], Sequence[int]]]
 """By signal: what its share is called, its own measure of each candidate, and the place each had in its list."""
 
@@ -208,6 +208,7 @@ _SAID: Final = {
     "time": "by when it happened",
     "graph": "by what leads to it",
     "resolution": "as what solved its task",
+    "key": "as the value of a key it asks for",
     "parts": "by a part of the question",
     "rerank": "by reading it with the question",
 }

@@ -13,6 +13,8 @@ from hindsight_memory.store.base import Reader, Scored, Vector
 
 _SEEDS: Final = 8
 """Best of the first findings from which activation spreads."""
+_OF_KEY: Final = 3
+"""Memories of one key: of most keys one is current, and a rule that disputes it stands beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +68,17 @@ async def by_time(plan: Plan, reader: Reader) -> Brought:
     return Brought({"time": _best([await reader.search_time(w, plan.where, plan.wide) for w in plan.windows])})
 
 
+async def by_key(plan: Plan, reader: Reader) -> Brought:
+    """What stands under a key that the question asks for, latest first: it need not share a word with the question."""
+    keys = [key for key in plan.sought if plan.where.key in (None, key)]
+    if not keys:
+        return Brought(inactive=("key: the query asks for none",))
+    found = [each for key in keys for each in await reader.find(replace(plan.where, key=key), _OF_KEY)]
+    return Brought({"key": [Scored(each.id, 1 / place) for place, each in enumerate(found, start=1)]})
+
+
 RETRIEVERS: Final[Mapping[str, Callable[[Plan, Reader], Awaitable[Brought]]]] = MappingProxyType(
-    {"words": by_words, "vector": by_vector, "time": by_time}
+    {"words": by_words, "vector": by_vector, "time": by_time, "key": by_key}
 )
 """What looks at all memories, by the signal it serves."""
 
