@@ -122,7 +122,6 @@ def waits(*cases: Any, **reasons: str) -> list[Any]:
 
 RECOUNT = "text.worth does not read «我现在有三只猫了» and «密码现在是4712», so that only the turns that say so stand"
 SAID_ASIDE = "text.bearing of what is spoken does not see that «改喝抹茶了» gives up «改喝咖啡了»"
-GATE = "the confidence gate is not sure that «I moved to Lisbon» answers «Which city do I live in?»"
 ONE_MARK = "a turn says by whom it was replaced once: of «I have two cats. … my locker code is 4711.» two parts were"
 WEEKS = [(name, week) for name in LIVES for week in range(4)]
 
@@ -157,7 +156,6 @@ def test_what_an_agent_claims_is_a_question_and_no_fact(month: Callable[[str], L
 
 QUESTIONS = [(name, number) for name in LIVES for number in range(10)]
 WAITING = {
-    "nora_1": GATE,
     "nora_5": ONE_MARK,
     "chen_2": SAID_ASIDE,
     "chen_5": RECOUNT,
