@@ -12,6 +12,7 @@ from hindsight_memory import AsyncHindsightMemory, InvalidInput, Kind, Memory, N
 from hindsight_memory.domain import Consolidated, Consolidation, Maintenance, Relation
 from hindsight_memory.guard.access import Principal
 from hindsight_memory.ingest.made import is_made
+from hindsight_memory.lifecycle import consolidate
 from hindsight_memory.lifecycle.conclude import NAME
 from hindsight_memory.service import Service
 from hindsight_memory.testing import StoppedClock
@@ -104,6 +105,31 @@ async def test_what_is_not_sure_is_not_concluded(
 async def test_said_ten_times_in_one_talk_it_came_up_once(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
     await memory.write_conversation([{"content": each} for each in BEES * 3], session_id="s", wait="indexed")
     assert done(await memory.consolidate()) == []
+
+
+async def test_the_i_of_two_people_is_not_the_same(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
+    for text in BEES:
+        await say(memory, clock, {"content": text, "speaker": "Anna"}, {"content": text, "speaker": "Ben"})
+    await memory.maintain()
+    assert sorted(each.speaker or "" for each in await made(memory)) == ["Anna", "Ben"]
+    await memory.maintain()
+    assert len(await made(memory)) == 2
+
+
+async def test_two_groups_that_one_sentence_tells_are_one_conclusion(
+    memory: AsyncHindsightMemory, clock: StoppedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(memory, clock, *BEES)
+    plain = consolidate.conclusions
+
+    def twice(*given: Any) -> Any:
+        for each in plain(*given):
+            yield each
+            yield replace(each, quoted=each.quoted[::-1])
+
+    monkeypatch.setattr(consolidate, "conclusions", twice)
+    await memory.consolidate()
+    assert len(await made(memory)) == 1
 
 
 async def test_a_contradiction_keeps_it_open(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:

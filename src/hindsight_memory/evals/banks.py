@@ -96,8 +96,12 @@ class Kept:
 
 
 def unworn(settings: Settings) -> Settings:
-    """The settings without the use signal: what an evaluation asked before must not change what it finds now."""
-    return replace(settings, retention=replace(settings.retention, use_span=0.0))
+    """The settings without what time and use change: how long a run takes, and what it asked before, must not matter."""
+    return replace(
+        settings,
+        retention=replace(settings.retention, use_span=0.0),
+        lifecycle=replace(settings.lifecycle, schedule=False),
+    )
 
 
 async def fill(service: Service, sets: Sequence[DataSet], progress: Progress, *, indexed: bool) -> Same:

@@ -15,11 +15,12 @@ TURNS: Final = "turns"
 
 
 def made_hash(memory: Memory) -> str:
-    """The hash of what was made: of what it says, to whom, and of which turns. No caller can write one like it."""
+    """The hash of what was made: of what it says, who said it, to whom, in which turns. No caller can write one alike."""
     turns = memory.metadata.get(TURNS)
     of_turns = turns if isinstance(turns, list) and all(isinstance(each, int) for each in turns) else []
     by = str(memory.metadata.get(MADE_BY))
-    return content_hash("made", by, memory.kind, owner_of(memory), memory.session_id, *of_turns, memory.content)
+    who = (owner_of(memory), memory.speaker)
+    return content_hash("made", by, memory.kind, *who, memory.session_id, *of_turns, memory.content)
 
 
 def is_made(memory: Memory, by: str) -> bool:

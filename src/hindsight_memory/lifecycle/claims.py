@@ -111,11 +111,12 @@ def conclusions(
         support: Sessions, or days, in which a thing must have come up.
     """
     seen = frozenset(claim.memory.id for claim in claims)
-    by_owner: dict[str | None, list[Claim | Memory]] = defaultdict(list)
+    by_person: dict[tuple[str | None, str | None], list[Claim | Memory]] = defaultdict(list)
     every: list[Claim | Memory] = [*claims, *made]
     for each in every:
-        by_owner[owner_of(each.memory if isinstance(each, Claim) else each)].append(each)
-    for those in by_owner.values():
+        memory = each.memory if isinstance(each, Claim) else each
+        by_person[owner_of(memory), memory.speaker].append(each)  # the «I» of two people is not the same
+    for those in by_person.values():
         ordered = sorted(those, key=_when)
         for group in grouped([_happening(each) for each in ordered]):
             members = [ordered[place] for place in group.members]

@@ -59,7 +59,7 @@ async def _done(each: Planned, tx: Tx, now: datetime) -> bool:
         values = {"status": Status.DELETED, "deleted_at": now} if made is None else dict(made.values)
         after = await tx.change(held, None if made is None else made.marks, **values)
         shown = {"before": _shown(held, values), "after": _shown(after, values)}
-    elif held is not None and held.status in _PENDING:
+    elif (held is not None and held.status in _PENDING) or await _is_said(made.memory, tx):
         return False
     else:
         after = await _make(made, held, tx)
@@ -78,6 +78,12 @@ async def _still_said(sources: Mapping[str, str], tx: Tx) -> bool:
         each in held and held[each].status is Status.ACTIVE and held[each].content == said
         for each, said in sources.items()
     )
+
+
+async def _is_said(memory: Memory, tx: Tx) -> bool:
+    """Whether the same was made of other sources and stands: two groups may be told by one sentence."""
+    known = await tx.known(memory.content_hash)
+    return known is not None and known.status is Status.ACTIVE
 
 
 async def _make(made: Made, held: Memory | None, tx: Tx) -> Memory:
