@@ -125,7 +125,7 @@ async def test_two_groups_that_one_sentence_tells_are_one_conclusion(
     def twice(*given: Any) -> Any:
         for each in plain(*given):
             yield each
-            yield replace(each, quoted=each.quoted[::-1])
+            yield replace(each, quoted=[turn for turn in each.evidence if turn not in each.quoted])
 
     monkeypatch.setattr(consolidate, "conclusions", twice)
     await memory.consolidate()
