@@ -6,6 +6,9 @@ import os
 import socket
 import sqlite3
 from collections.abc import AsyncIterator, Callable
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +47,17 @@ socket.socket.connect_ex = _guarded(socket.socket.connect_ex)  # type: ignore[me
 def _only_databases_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A test suite that can reach a real database will one day empty it."""
     allowed = tmp_path_factory.getbasetemp().resolve()
-    plain = sqlite3.connect
+    drivers = [sqlite3, *([] if find_spec("sqlcipher3") is None else [import_module("sqlcipher3.dbapi2")])]
 
-    def connect(database: Any, *args: Any, **options: Any) -> sqlite3.Connection:
+    def guarded(plain: Callable[..., Any], database: Any, *args: Any, **options: Any) -> Any:
         name = os.fspath(database)
         if name != ":memory:" and not Path(name).resolve().is_relative_to(allowed):
             raise RuntimeError(f"A test reached for a database outside its temporary folder: {name}")
         return plain(database, *args, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite3, "connect", connect)
+        for driver in drivers:
+            patch.setattr(driver, "connect", partial(guarded, driver.connect))
         yield
 
 

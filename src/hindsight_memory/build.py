@@ -9,25 +9,31 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from hindsight_memory.assist.assistant import Assistant, Rules, Task
-from hindsight_memory.check import parse_zone
+from hindsight_memory.check import parse_choice, parse_zone
 from hindsight_memory.domain import utc_now
 from hindsight_memory.errors import InvalidInput
+from hindsight_memory.guard.vault import vault_of
+from hindsight_memory.ingest.belief import Belief
 from hindsight_memory.ingest.conversation import ConversationWriter
 from hindsight_memory.ingest.extract import Extractor
 from hindsight_memory.ingest.index import Indexer, space_of
 from hindsight_memory.ingest.judge import Judge
 from hindsight_memory.ingest.pipeline import Writer
 from hindsight_memory.ingest.reading import Reading
+from hindsight_memory.ingest.rescreen import Rescreener
+from hindsight_memory.ingest.screening import Screener
 from hindsight_memory.ingest.second_look import SecondLook
 from hindsight_memory.ingest.sessions import SessionKeeper
 from hindsight_memory.ingest.steps import StepWriter
+from hindsight_memory.lifecycle.catch_up import CatchUp
 from hindsight_memory.lifecycle.maintain import Keeper
 from hindsight_memory.lifecycle.reflect import Reflector
 from hindsight_memory.models.base import LLM, Embedder, ModelFailed, Reranker
@@ -39,6 +45,7 @@ from hindsight_memory.recall.plan import Models, Understanding
 from hindsight_memory.service import Parts, Service
 from hindsight_memory.settings import (
     EmbedSettings,
+    GuardSettings,
     LifecycleSettings,
     LLMSettings,
     ReadSettings,
@@ -46,58 +53,20 @@ from hindsight_memory.settings import (
     RerankSettings,
     ServerSettings,
     Settings,
+    StoreSettings,
 )
+from hindsight_memory.store import cipher
 from hindsight_memory.store.base import Space, Store
 from hindsight_memory.store.holders import gone, holder, leader, left
 from hindsight_memory.store.sqlite import SQLiteStore
+from hindsight_memory.variables import VARIABLES, Variable
 
 PREFIX: Final = "HINDSIGHT_MEMORY_"
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # one letter is a drive
 
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A variable of the environment: the setting it fills, and what it means."""
-
-    name: str
-    group: str
-    setting: str
-    meaning: str
-
-
-VARIABLES: Final = (
-    Variable("DATABASE_URL", "", "database", "where memories are kept: sqlite:///PATH"),
-    Variable("EMBEDDER", "embed", "names", "auto, none, bundled, openai:MODEL, fastembed:MODEL, …; a list by comma"),
-    Variable("EMBEDDING_URL", "embed", "base_url", "address of the OpenAI-compatible embeddings"),
-    Variable("EMBEDDING_API_KEY", "embed", "api_key", "its key"),
-    Variable("FLOOR", "recall", "floor", "the gate, 0 to 1: least confidence that is sure"),
-    Variable("ZONE", "recall", "zone", "time zone of those who ask, such as Europe/Berlin"),
-    Variable("LLM", "llm", "name", "a language model: openai:MODEL (or compatible), anthropic:MODEL"),
-    Variable("LLM_BASE_URL", "llm", "base_url", "its address"),
-    Variable("LLM_API_KEY", "llm", "api_key", "its key"),
-    Variable("LLM_TIMEOUT_S", "llm", "timeout_s", "seconds one of its answers may take"),
-    Variable("LLM_DAILY_TOKENS", "llm", "daily_tokens", "tokens it may take in a day, 0 for no limit"),
-    Variable("LLM_EXTRACT", "llm", "extract", "another model, or none, to pick out what is worth remembering"),
-    Variable("LLM_JUDGE", "llm", "judge", "another model, or none, to tell a change from a repetition"),
-    Variable("LLM_SUMMARISE", "llm", "summarise", "another model, or none, to shorten long texts"),
-    Variable("LLM_REFLECT", "llm", "reflect", "another model, or none, to draw lessons from tasks"),
-    Variable("LLM_STATE", "llm", "state", "another model, or none, to keep a session's state"),
-    Variable("LLM_BACKLOG_DAYS", "read", "backlog_days", "days back that it reads what was written, 0 for no limit"),
-    Variable("LLM_DAILY_MEMORIES", "read", "daily_memories", "memories it reads in a day, 0 for no limit"),
-    Variable("RERANK", "rerank", "name", "fastembed:MODEL, flashrank:MODEL, endpoint:MODEL or llm"),
-    Variable("RERANK_BASE_URL", "rerank", "base_url", "address of the rerank endpoint"),
-    Variable("RERANK_API_KEY", "rerank", "api_key", "its key"),
-    Variable("RERANK_WAIT_S", "rerank", "wait_s", "seconds a search waits for the reranker"),
-    Variable("MAINTENANCE", "lifecycle", "schedule", "on, or off: whether a running service does maintenance itself"),
-    Variable("KEEP_DELETED_DAYS", "lifecycle", "keep_deleted_days", "days that a forgotten memory can be restored"),
-    Variable("MOST_MEMORIES", "lifecycle", "most_memories", "memories of one user; of more, the least are forgotten"),
-    Variable("HOST", "server", "host", "address the server listens on"),
-    Variable("PORT", "server", "port", "port the server listens on"),
-    Variable("API_KEY", "server", "api_key", "key that callers of the server must show"),
-)
-
-
 _GROUPS: Final[Mapping[str, type[Any]]] = {
+    "store": StoreSettings,
+    "guard": GuardSettings,
     "recall": RecallSettings,
     "embed": EmbedSettings,
     "llm": LLMSettings,
@@ -163,6 +132,7 @@ async def build(
         past = await _past(former, wanted, settings) if lacking else []
         models = Models([*wanted[:1], *past], wanted[1:], llm)
         parts = _wired(settings, store, models, assistant, reranker, clock)
+        parts.reading.budget = budget
         return Service(replace(parts, notes=notes))
     except BaseException:
         await store.close()
@@ -173,6 +143,19 @@ async def open_store(settings: Settings, clock: Callable[[], datetime] = utc_now
     """The store that the database's URL names."""
     path = sqlite_path(settings.database)
     return await SQLiteStore.open(path, settings.store, settings.recall.words, clock, settings.recall.graph)
+
+
+def encrypt(settings: Settings) -> Path:
+    """Encrypt the plain file that the settings name, with their key; returns which it is.
+
+    Raises ``InvalidInput`` where there is no key, ``Unavailable`` where the file cannot be encrypted.
+    """
+    secret = cipher.secret_of(settings.store)
+    if not secret:
+        raise InvalidInput("There is no key.", hint=f"Set {PREFIX}DATABASE_KEY.", field=f"{PREFIX}DATABASE_KEY")
+    path = sqlite_path(settings.database)
+    cipher.encrypt(path, secret)
+    return path
 
 
 def sqlite_path(database: str) -> Path:
@@ -370,24 +353,31 @@ def _wired(
 ) -> Parts:
     understand = Understanding(models, settings.recall, settings.llm)
     wanted = [*models.usual[:1], *models.others]
-    writer, converser = Writer(store, settings.write, clock), ConversationWriter(store, settings.write, clock)
+    screener = Screener(store, settings.guard, vault_of(settings.guard.vault_key), clock)
+    writer = Writer(store, screener, Belief(settings.write, settings.trust), settings.write, clock)
+    converser = ConversationWriter(store, screener, settings.write, clock)
     look, extract = SecondLook(store, clock), Extractor(writer)
     sessions = SessionKeeper(store, converser, settings.write, settings.session, clock)
     judge = Judge(store, assistant, wanted, look, settings.read, clock)
     reading = Reading(store, assistant, writer, sessions, judge, settings, leader(), clock, left)
+    indexer = Indexer(store, wanted, settings.write, holder(), look, extract, gone, reading.wake)
+    catch_up, space = CatchUp(store, indexer, reading), wanted[0].space if wanted else None
     return Parts(
         settings=settings,
         store=store,
         embedders=[*models.usual, *models.others],
+        screener=screener,
+        rescreener=Rescreener(store, screener, clock),
         writer=writer,
         converser=converser,
         sessions=sessions,
-        steps=StepWriter(store, converser, settings.write, settings.reflect, clock),
-        reflector=Reflector(store, settings.write, settings.reflect, clock),
-        indexer=Indexer(store, wanted, settings.write, holder(), look, extract, gone, reading.wake),
+        steps=StepWriter(store, screener, converser, settings.write, settings.reflect, clock),
+        reflector=Reflector(store, screener, settings.write, settings.reflect, clock),
+        indexer=indexer,
         reading=reading,
         finder=Finder(store, understand, settings, clock, reranker),
-        keeper=Keeper(store, settings, clock, leader(), left, space=wanted[0].space if wanted else None),
+        keeper=Keeper(store, settings, clock, leader(), left, space=space, catch_up=catch_up),
+        catch_up=catch_up,
         clock=clock,
         llm=models.llm,
         reranker=reranker,
@@ -403,6 +393,8 @@ def _value(variable: Variable, name: str, value: str) -> Any:
     """What a variable says, as the setting it fills holds it."""
     kind = _GROUPS.get(variable.group)
     default = getattr(kind(), variable.setting) if kind is not None else ""
+    if isinstance(default, StrEnum):
+        return parse_choice(name, value.lower(), type(default))
     if variable.setting == "zone":
         return parse_zone(name, value)
     if variable.setting == "floor":

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
+from hindsight_memory.auditing import AsyncAuditing
 from hindsight_memory.check import parse_choice
 from hindsight_memory.domain import (
     Changes,
@@ -19,7 +20,6 @@ from hindsight_memory.domain import (
     Context,
     Contradiction,
     Draft,
-    Erased,
     Feedback,
     History,
     Hit,
@@ -49,6 +49,8 @@ from hindsight_memory.domain import (
     Wait,
     utc_now,
 )
+from hindsight_memory.guarding import AsyncGuarding
+from hindsight_memory.keyring import AsyncKeys
 from hindsight_memory.sessions import AsyncSessions, WhoFields, listed, message_of
 
 if TYPE_CHECKING:
@@ -177,7 +179,7 @@ class ReplayFields(WhoFields, total=False):
     after: str | None
 
 
-class AsyncHindsightMemory(AsyncSessions):
+class AsyncHindsightMemory(AsyncSessions, AsyncKeys, AsyncAuditing, AsyncGuarding):
     """Long-term memory for agents.
 
     Use it as ``async with AsyncHindsightMemory() as memory: …``, or call ``open`` and ``close``.
@@ -373,21 +375,32 @@ class AsyncHindsightMemory(AsyncSessions):
         scope, values = self._split(fields)
         return await (await self._opened()).replay(Span(**values), scope)
 
-    async def maintain(self, **fields: Unpack[MaintainFields]) -> MaintainReport:
-        """Let go of what has had its time, in the banks of all users; ``dry_run`` only says what would be done."""
-        return await (await self._opened()).maintain(Maintenance(**fields))  # type: ignore[arg-type]  # read by Checked
+    async def maintain(
+        self, *, progress: Callable[[int], None] = unheard, **fields: Unpack[MaintainFields]
+    ) -> MaintainReport:
+        """Let go of what has had its time, in the banks of all users; ``dry_run`` only says what would be done.
 
-    async def jobs(self, *, retry: bool = False, **who: Unpack[WhoFields]) -> Jobs:
-        """How far language models are with what was written, and what went wrong; ``retry`` tries that again."""
-        return await (await self._opened()).jobs(self._split(who)[0], retry=retry)
+        A language model, where there is one, reads what waits for it; ``progress`` is told how many memories it has.
+        """
+        asked = Maintenance(**fields)  # type: ignore[arg-type]  # read by Checked
+        return await (await self._opened()).maintain(asked, progress)
 
-    async def purge(self, memory_id: str, *, reason: str = "", **who: Unpack[WhoFields]) -> Erased:
-        """Remove one memory for good, at once; returns what was removed, counted."""
-        return await (await self._opened()).purge(memory_id, self._split(who)[0], reason)
+    async def jobs(
+        self,
+        *,
+        retry: bool = False,
+        run: bool = False,
+        within_s: int = 60,
+        progress: Callable[[int], None] = unheard,
+        **who: Unpack[WhoFields],
+    ) -> Jobs:
+        """How far language models are with what was written, and what went wrong.
 
-    async def forget_all(self, *, confirm: str, **who: Unpack[WhoFields]) -> Erased:
-        """Remove everything that is kept of a user, for good; ``confirm`` is the ``user_id`` once more."""
-        return await (await self._opened()).forget_all(self._split(who)[0], confirm)
+        ``retry`` tries that again, ``run`` has what waits read now, for ``within_s`` seconds at most; ``progress`` is
+        told how many memories were read.
+        """
+        service, scope = await self._opened(), self._split(who)[0]
+        return await service.jobs(scope, retry=retry, run=run, within_s=within_s, progress=progress)
 
     async def doctor(self) -> list[Check]:
         """What this memory runs on, and whether it is well."""

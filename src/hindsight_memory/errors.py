@@ -86,3 +86,8 @@ class Unavailable(HindsightMemoryError):
     status = 503
     code = "unavailable"
     exit_code = 6
+
+
+def told(error: BaseException) -> str:
+    """What a log may say of an error: all that one of ours says, of another its kind alone. It may quote a memory."""
+    return str(error) if isinstance(error, HindsightMemoryError) else type(error).__name__

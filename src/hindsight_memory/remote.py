@@ -5,11 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hindsight_memory import errors
 from hindsight_memory.domain import (
+    ApiKey,
     Appended,
+    AuditCheck,
+    Audited,
+    AuditListing,
+    AuditPage,
     Changes,
     Check,
     Consolidated,
@@ -23,21 +29,31 @@ from hindsight_memory.domain import (
     History,
     Hit,
     ImportReport,
+    IssuedKey,
     Jobs,
     Judgement,
+    KeyListing,
+    KeyPage,
     Listing,
     MaintainReport,
     Maintenance,
     Memory,
     Message,
+    NewKey,
     Outlook,
     Page,
+    Policies,
     Query,
     Ranking,
     Receipt,
     Recorded,
     Reflection,
     Replay,
+    Revealed,
+    Review,
+    ReviewListing,
+    Scan,
+    Scanned,
     Scope,
     Session,
     SessionState,
@@ -52,6 +68,9 @@ from hindsight_memory.wire import from_wire, to_wire
 if TYPE_CHECKING:
     import httpx
 
+_WAIT_S = 60.0
+_LONG_S = 900.0
+"""How long an answer is waited for, and that of maintenance, which may have a model read for a minute and more."""
 _KINDS = {kind.code: kind for kind in errors.HindsightMemoryError.__subclasses__()}
 
 
@@ -71,7 +90,7 @@ class Remote:
             hint = "Install it: pip install 'hindsight-memory[client]'"
             raise errors.Unavailable("A connection needs httpx, which is not installed.", hint=hint) from error
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx.AsyncClient(base_url=address, headers=headers, timeout=60.0, transport=transport)
+        self._client = httpx.AsyncClient(base_url=address, headers=headers, timeout=_WAIT_S, transport=transport)
         self._failure = httpx.HTTPError
 
     async def close(self) -> None:
@@ -195,13 +214,27 @@ class Remote:
         """See ``Service.replay``."""
         return from_wire(Replay, await self._post("replay", span, scope))
 
-    async def maintain(self, asked: Maintenance) -> MaintainReport:
+    async def maintain(
+        self,
+        asked: Maintenance,
+        progress: Callable[[int], None] = lambda _: None,  # noqa: ARG002  # the server has no way to tell
+    ) -> MaintainReport:
         """See ``Service.maintain``."""
-        return from_wire(MaintainReport, await self._post("maintain", asked, None))
+        return from_wire(MaintainReport, await self._post("maintain", asked, None, wait_s=_LONG_S))
 
-    async def jobs(self, scope: Scope, *, retry: bool = False) -> Jobs:
+    async def jobs(
+        self,
+        scope: Scope,
+        *,
+        retry: bool = False,
+        run: bool = False,
+        within_s: int = 60,
+        progress: Callable[[int], None] = lambda _: None,  # noqa: ARG002
+    ) -> Jobs:
         """See ``Service.jobs``."""
-        return from_wire(Jobs, await self._post("jobs", None, scope, retry=retry))
+        wait_s = _WAIT_S + within_s if run else _WAIT_S
+        reply = await self._post("jobs", None, scope, wait_s=wait_s, retry=retry, run=run, within_s=within_s)
+        return from_wire(Jobs, reply)
 
     async def purge(self, memory_id: str, scope: Scope, reason: str = "") -> Erased:
         """See ``Service.purge``."""
@@ -211,18 +244,61 @@ class Remote:
         """See ``Service.forget_all``."""
         return from_wire(Erased, await self._post("forget_all", None, scope, confirm=confirm))
 
+    async def verify_audit(self, asked: AuditCheck, scope: Scope) -> Audited:
+        """See ``Service.verify_audit``."""
+        return from_wire(Audited, await self._post("verify_audit", asked, scope, wait_s=_LONG_S))
+
+    async def export_audit(self, asked: AuditListing, scope: Scope) -> AuditPage:
+        """See ``Service.export_audit``."""
+        return from_wire(AuditPage, await self._post("export_audit", asked, scope))
+
+    async def policy(self, scope: Scope, rules: Mapping[str, Any] = MappingProxyType({})) -> Policies:
+        """See ``Service.policy``."""
+        return from_wire(Policies, await self._post("policy", None, scope, rules=rules))
+
+    async def reveal(self, vault_id: str, scope: Scope, reason: str = "") -> Revealed:
+        """See ``Service.reveal``."""
+        return from_wire(Revealed, await self._post("reveal", None, scope, vault_id=vault_id, reason=reason))
+
+    async def review(self, listing: ReviewListing, scope: Scope) -> Review:
+        """See ``Service.review``."""
+        return from_wire(Review, await self._post("review", listing, scope))
+
+    async def scan(self, asked: Scan, scope: Scope) -> Scanned:
+        """See ``Service.scan``."""
+        return from_wire(Scanned, await self._post("scan", asked, scope, wait_s=_LONG_S))
+
+    async def create_key(self, asked: NewKey) -> IssuedKey:
+        """See ``Service.create_key``."""
+        return from_wire(IssuedKey, await self._post("create_key", asked, None))
+
+    async def list_keys(self, asked: KeyListing) -> KeyPage:
+        """See ``Service.list_keys``."""
+        return from_wire(KeyPage, await self._post("list_keys", asked, None))
+
+    async def rotate_key(self, key_id: str, overlap_hours: float = 24.0) -> IssuedKey:
+        """See ``Service.rotate_key``."""
+        reply = await self._post("rotate_key", None, None, key_id=key_id, overlap_hours=overlap_hours)
+        return from_wire(IssuedKey, reply)
+
+    async def revoke_key(self, key_id: str, reason: str = "") -> ApiKey:
+        """See ``Service.revoke_key``."""
+        return from_wire(ApiKey, await self._post("revoke_key", None, None, key_id=key_id, reason=reason))
+
     async def doctor(self) -> list[Check]:
         """See ``Service.doctor``."""
         reply = await self._post("doctor", None, None)
         return [from_wire(Check, each) for each in reply["checks"]]
 
-    async def _post(self, verb: str, value: Any, scope: Scope | None, **more: Any) -> Mapping[str, Any]:
+    async def _post(
+        self, verb: str, value: Any, scope: Scope | None, *, wait_s: float = _WAIT_S, **more: Any
+    ) -> Mapping[str, Any]:
         body = {} if value is None else to_wire(value)
         if scope is not None:
             body |= {"user_id": scope.user_id, "agent_id": scope.agent_id, "session_id": scope.session_id}
         body |= {name: to_wire(each) for name, each in more.items()}
         try:
-            reply = await self._client.post(f"/v1/{verb}", json=body)
+            reply = await self._client.post(f"/v1/{verb}", json=body, timeout=wait_s)
         except self._failure as error:
             hint = "Check the address, and that the server runs."
             raise errors.Unavailable(f"The service did not answer: {error!r}", hint=hint) from error

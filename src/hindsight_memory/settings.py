@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from hindsight_memory.domain import Kind, Source
+from hindsight_memory.walls import GuardSettings as GuardSettings
+from hindsight_memory.walls import TrustSettings as TrustSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,20 @@ class StoreSettings:
     """How long a write waits for another process before it gives up."""
     readers: int = 4
     """Searches one process runs at the same time."""
+    key: str = field(default="", repr=False)
+    """What the file is encrypted with: a passphrase, or 64 hexadecimal digits; a plain file has none."""
+    key_command: str = ""
+    """A command that prints the key, such as one that asks a keyring."""
+    compact_at_once: int = 16 << 20
+    """Bytes of a file that is compacted after each purge: the fifth of a second. A larger one is once a day, or when
+    something of what was purged is found in it."""
+    compact_most: int = 2 << 30
+    """Bytes of a file that is compacted at all: writes wait half a minute."""
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the file is encrypted."""
+        return bool(self.key or self.key_command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +60,14 @@ class WriteSettings:
     """Most windows of one memory; words beyond them are still found by words."""
     trust: Mapping[Source, float] = field(
         default_factory=lambda: MappingProxyType(
-            {Source.USER: 1.0, Source.SYSTEM: 0.9, Source.AGENT: 0.8, Source.TOOL: 0.7, Source.DOCUMENT: 0.5}
+            {
+                Source.USER: 1.0,
+                Source.SYSTEM: 0.9,
+                Source.AGENT: 0.8,
+                Source.TOOL: 0.7,
+                Source.DOCUMENT: 0.5,
+                Source.UNKNOWN: 0.3,
+            }
         )
     )
     working_ttl_s: float = 3_600.0
@@ -329,7 +352,7 @@ class LLMSettings:
     reflect: str = ""
     state: str = ""
     daily_tokens: int = 2_000_000
-    """What all of them together may take in a day (UTC), in one process; 0 for no limit."""
+    """What all of them together may take in a day (UTC), in all processes that share a store; 0 for no limit."""
     text_tokens: int = 3_000
     """Longest text that a task gives to a model; a longer one is left to the rules."""
     rewrite_wait_s: float = 3.0
@@ -343,7 +366,7 @@ class ReadSettings:
     backlog_days: int = 30
     """How many days ago a memory may have been written to be read still; 0 for no limit."""
     daily_memories: int = 2_000
-    """Memories read in a day (UTC), in one process; 0 for no limit."""
+    """Memories read in a day (UTC), by all processes that share a store; 0 for no limit."""
     at_once: int = 4
     """Memories that a process has read at the same time."""
     lease_s: float = 120.0
@@ -354,6 +377,8 @@ class ReadSettings:
     """Seconds before what failed is tried again; four times as long each further time."""
     begin_s: float = 2.0
     """How long a process must have run: one that ends at once leaves the reading to others."""
+    work_s: float = 60.0
+    """How long ``maintain`` has them read what waits, in all banks together."""
     pairs: int = 3
     """Neighbours that one memory is judged against."""
     near: float = 4.0
@@ -384,9 +409,20 @@ class ServerSettings:
 
     host: str = "127.0.0.1"
     port: int = 8765
-    api_key: str = ""
+    api_key: str = field(default="", repr=False)
     body_bytes: int = 8_000_000
+    """The longest request."""
     heartbeat_s: float = 15.0
+    requests_per_minute: int = 6_000
+    """What one key may ask for, all of it at once too; 0 for no limit."""
+    bytes_per_minute: int = 200_000_000
+    """What one key may send; 0 for no limit."""
+    failures_per_minute: int = 60
+    """Attempts without a key that works, from one address; 0 for no limit."""
+    tls_cert: str = ""
+    """File of the certificate, with its chain; with one the server speaks TLS and nothing else."""
+    tls_key: str = ""
+    """File of its private key, where the certificate's does not hold it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +432,8 @@ class Settings:
     database: str
     store: StoreSettings = field(default_factory=StoreSettings)
     write: WriteSettings = field(default_factory=WriteSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
+    trust: TrustSettings = field(default_factory=TrustSettings)
     session: SessionSettings = field(default_factory=SessionSettings)
     reflect: ReflectSettings = field(default_factory=ReflectSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)

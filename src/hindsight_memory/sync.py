@@ -24,7 +24,10 @@ from hindsight_memory.client import (
     unheard,
 )
 from hindsight_memory.domain import (
+    ApiKey,
     Appended,
+    Audited,
+    AuditPage,
     Check,
     Consolidated,
     Context,
@@ -34,21 +37,29 @@ from hindsight_memory.domain import (
     Ended,
     Erased,
     Feedback,
+    Handling,
     History,
     Hit,
     ImportReport,
+    IssuedKey,
     Jobs,
+    KeyPage,
     MaintainReport,
     Memory,
     Message,
     Outcome,
     Page,
+    Policies,
     Query,
     Ranking,
     Receipt,
     Recorded,
     Reflection,
     Replay,
+    Revealed,
+    Review,
+    Scan,
+    Scanned,
     Session,
     SessionState,
     Suggestion,
@@ -56,6 +67,7 @@ from hindsight_memory.domain import (
     utc_now,
 )
 from hindsight_memory.errors import Unavailable
+from hindsight_memory.keyring import KeyFields, KeyListFields
 from hindsight_memory.sessions import BankFields, BlockingSession, PatchFields, StepFields, WhoFields
 
 T = TypeVar("T")
@@ -244,13 +256,23 @@ class HindsightMemory:
         """See ``AsyncHindsightMemory.replay``."""
         return self._wait(self._memory.replay(**fields))
 
-    def maintain(self, **fields: Unpack[MaintainFields]) -> MaintainReport:
+    def maintain(
+        self, *, progress: Callable[[int], None] = unheard, **fields: Unpack[MaintainFields]
+    ) -> MaintainReport:
         """See ``AsyncHindsightMemory.maintain``."""
-        return self._wait(self._memory.maintain(**fields))
+        return self._wait(self._memory.maintain(progress=progress, **fields))
 
-    def jobs(self, *, retry: bool = False, **who: Unpack[WhoFields]) -> Jobs:
+    def jobs(
+        self,
+        *,
+        retry: bool = False,
+        run: bool = False,
+        within_s: int = 60,
+        progress: Callable[[int], None] = unheard,
+        **who: Unpack[WhoFields],
+    ) -> Jobs:
         """See ``AsyncHindsightMemory.jobs``."""
-        return self._wait(self._memory.jobs(retry=retry, **who))
+        return self._wait(self._memory.jobs(retry=retry, run=run, within_s=within_s, progress=progress, **who))
 
     def purge(self, memory_id: str, *, reason: str = "", **who: Unpack[WhoFields]) -> Erased:
         """See ``AsyncHindsightMemory.purge``."""
@@ -259,6 +281,48 @@ class HindsightMemory:
     def forget_all(self, *, confirm: str, **who: Unpack[WhoFields]) -> Erased:
         """See ``AsyncHindsightMemory.forget_all``."""
         return self._wait(self._memory.forget_all(confirm=confirm, **who))
+
+    def verify_audit(self, *, head: str | None = None, **who: Unpack[WhoFields]) -> Audited:
+        """See ``AsyncHindsightMemory.verify_audit``."""
+        return self._wait(self._memory.verify_audit(head=head, **who))
+
+    def export_audit(self, *, after: int = 0, limit: int = 100, **who: Unpack[WhoFields]) -> AuditPage:
+        """See ``AsyncHindsightMemory.export_audit``."""
+        return self._wait(self._memory.export_audit(after=after, limit=limit, **who))
+
+    def policy(self, rules: Mapping[str, Handling | str | None] | None = None, **who: Unpack[WhoFields]) -> Policies:
+        """See ``AsyncHindsightMemory.policy``."""
+        return self._wait(self._memory.policy(rules, **who))
+
+    def reveal(self, vault_id: str, *, reason: str = "", **who: Unpack[WhoFields]) -> Revealed:
+        """See ``AsyncHindsightMemory.reveal``."""
+        return self._wait(self._memory.reveal(vault_id, reason=reason, **who))
+
+    def review(self, *, limit: int = 50, after: str | None = None, **who: Unpack[WhoFields]) -> Review:
+        """See ``AsyncHindsightMemory.review``."""
+        return self._wait(self._memory.review(limit=limit, after=after, **who))
+
+    def scan(
+        self, *, dry_run: bool = False, limit: int = 500, after: str | None = None, **who: Unpack[WhoFields]
+    ) -> Scanned:
+        """See ``AsyncHindsightMemory.scan``."""
+        return self._wait(self._memory.scan(dry_run=dry_run, limit=limit, after=after, **who))
+
+    def create_key(self, name: str, **fields: Unpack[KeyFields]) -> IssuedKey:
+        """See ``AsyncHindsightMemory.create_key``."""
+        return self._wait(self._memory.create_key(name, **fields))
+
+    def list_keys(self, **fields: Unpack[KeyListFields]) -> KeyPage:
+        """See ``AsyncHindsightMemory.list_keys``."""
+        return self._wait(self._memory.list_keys(**fields))
+
+    def rotate_key(self, key_id: str, *, overlap_hours: float = 24.0) -> IssuedKey:
+        """See ``AsyncHindsightMemory.rotate_key``."""
+        return self._wait(self._memory.rotate_key(key_id, overlap_hours=overlap_hours))
+
+    def revoke_key(self, key_id: str, *, reason: str = "") -> ApiKey:
+        """See ``AsyncHindsightMemory.revoke_key``."""
+        return self._wait(self._memory.revoke_key(key_id, reason=reason))
 
     def doctor(self) -> list[Check]:
         """See ``AsyncHindsightMemory.doctor``."""

@@ -23,6 +23,7 @@ from hindsight_memory import __version__
 from hindsight_memory.cli import app
 from hindsight_memory.cli.options import HELP
 from hindsight_memory.domain import (
+    AuditCheck,
     Changes,
     Check,
     Consolidation,
@@ -31,9 +32,11 @@ from hindsight_memory.domain import (
     Hit,
     ImportReport,
     Judgement,
+    KeyListing,
     Listing,
     Maintenance,
     Memory,
+    NewKey,
     Outlook,
     Page,
     Query,
@@ -69,8 +72,13 @@ COMMANDS = [
     "maintain",
     "jobs",
     "consolidate",
+    "policy",
+    "reveal",
+    "review",
+    "scan",
     "import",
     "doctor",
+    "encrypt",
     "serve",
     "mcp",
     "demo",
@@ -121,7 +129,7 @@ def test_help_lists_the_commands_in_order() -> None:
     result = CliRunner().invoke(app, ["--help"])
     assert result.exit_code == 0
     listed = result.stdout.partition("Commands:")[2].splitlines()
-    assert [line.split()[0] for line in listed if line.strip()] == [*COMMANDS, "session", "eval"]
+    assert [line.split()[0] for line in listed if line.strip()] == [*COMMANDS, "session", "keys", "audit", "eval"]
     assert not any(line.endswith("...") for line in listed)
 
 
@@ -169,8 +177,11 @@ def test_every_field_is_explained_and_nothing_else() -> None:
         Maintenance,
         Consolidation,
         Span,
+        NewKey,
+        KeyListing,
+        AuditCheck,
     )
-    assert set(HELP) == set().union(*(names(kind) for kind in kinds)) - {"text", "verdict", "tool", "input"}
+    assert set(HELP) == set().union(*(names(kind) for kind in kinds)) - {"text", "verdict", "tool", "input", "name"}
 
 
 # JSON is what REST has

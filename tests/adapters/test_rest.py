@@ -268,8 +268,9 @@ async def test_replies_carry_security_headers(http: httpx.AsyncClient) -> None:
 
 async def test_every_verb_is_described_in_full(http: httpx.AsyncClient) -> None:
     description = (await http.get("/openapi.json")).json()
-    sessions = {"/v1/sessions/{session_id}", "/v1/sessions/{session_id}/messages"}
-    assert set(description["paths"]) == {f"/v1/{verb}" for verb in CALLS} | {"/health/live", "/health/ready", *sessions}
+    addresses = {"/v1/sessions/{session_id}", "/v1/sessions/{session_id}/messages"}
+    addresses |= {"/v1/keys", "/v1/keys/{key_id}", "/v1/keys/{key_id}/rotate", "/health/live", "/health/ready"}
+    assert set(description["paths"]) == {f"/v1/{verb}" for verb in CALLS} | addresses
     for verb, call in CALLS.items():
         operation = description["paths"][f"/v1/{verb}"]["post"]
         assert operation["summary"]

@@ -75,7 +75,7 @@ async def test_a_session_may_be_dropped(http: httpx.AsyncClient) -> None:
     assert (await post(http, "list", {})).json()["memories"] == []
 
 
-@pytest.mark.parametrize("name", ["a b", "a/b", "a/messages", "会话", "%_*'\"", "s1?x=1"])
+@pytest.mark.parametrize("name", ["a b", "a/b", "a/messages", "会话", "%_*'\"", "s1?x=1", "a\nb", "a\n"])
 async def test_any_name_of_a_session_is_one(http: httpx.AsyncClient, name: str) -> None:
     from urllib.parse import quote
 

@@ -42,7 +42,7 @@ def test_the_mcp_entry_is_json_and_starts_this_program() -> None:
 
 
 def test_the_addresses_of_the_readme_are_verbs() -> None:
-    assert set(re.findall(r"/v1/(\w+)", README)) <= {*CALLS, "sessions"}
+    assert set(re.findall(r"/v1/(\w+)", README)) <= {*CALLS, "sessions", "keys"}
 
 
 def test_decisions_are_numbered_without_a_gap() -> None:

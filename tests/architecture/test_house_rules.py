@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hindsight_memory
-from hindsight_memory import client, domain, sessions
+from hindsight_memory import client, domain, keyring, sessions
 
 SOURCE = Path(hindsight_memory.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
@@ -63,7 +63,7 @@ def test_sql_is_in_the_store_only(module: Path) -> None:
     assert not [text for text in strings(code_of(module)) if SQL.search(text)]
 
 
-NAMED_IN = {"build.py", "client.py", "cli", "testing.py"}
+NAMED_IN = {"build.py", "variables.py", "client.py", "cli", "testing.py"}
 """Where a URL of the store is read or explained; a user sees the engine there."""
 SPOKEN_OF = {SOURCE / "text" / "alternatives.py", SOURCE / "assist" / "examination.py"}
 """Where it is a word that people say, and not the store."""
@@ -116,6 +116,8 @@ def test_exported_names() -> None:
         (client.FeedbackFields, domain.Judgement, {"verdict"}),
         (client.SuggestFields, domain.Outlook, set()),
         (client.ConsolidateFields, domain.Consolidation, set()),
+        (keyring.KeyListFields, domain.KeyListing, set()),
+        (keyring.KeyFields, domain.NewKey, {"name"}),
         (sessions.PatchFields, domain.StatePatch, set()),
         (sessions.StepFields, domain.Step, {"tool", "input", "outcome"}),
     ],

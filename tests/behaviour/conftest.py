@@ -31,6 +31,10 @@ class WatchedTx:
         self.changed.add(memory.id)
         return await self._tx.change(memory, marks, **fields)
 
+    async def change_all(self, memories: Any, **fields: Any) -> Any:
+        self.changed |= {memory.id for memory in memories}
+        return await self._tx.change_all(memories, **fields)
+
     async def set_tier(self, ids: Any, tier: Any) -> None:
         self.changed |= set(ids)
         await self._tx.set_tier(ids, tier)

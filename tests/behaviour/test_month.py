@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -110,23 +109,10 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Lived]:
     return lived
 
 
-def waits(*cases: Any, **reasons: str) -> list[Any]:
-    """Cases, those marked that wait for something: by name and number, with the reason."""
-    marked = []
-    for case in cases:
-        name = "_".join(map(str, case))
-        mark = [pytest.mark.xfail(reason=reasons[name], strict=True)] if name in reasons else []
-        marked.append(pytest.param(*case, marks=mark, id=name))
-    return marked
-
-
-RECOUNT = "text.worth does not read «我现在有三只猫了» and «密码现在是4712», so that only the turns that say so stand"
-SAID_ASIDE = "text.bearing of what is spoken does not see that «改喝抹茶了» gives up «改喝咖啡了»"
-ONE_MARK = "a turn says by whom it was replaced once: of «I have two cats. … my locker code is 4711.» two parts were"
 WEEKS = [(name, week) for name in LIVES for week in range(4)]
 
 
-@pytest.mark.parametrize(("name", "week"), waits(*WEEKS, chen_2=RECOUNT, chen_3=RECOUNT))
+@pytest.mark.parametrize(("name", "week"), WEEKS)
 def test_what_stands_is_what_a_careful_person_would_keep(month: Callable[[str], Lived], name: str, week: int) -> None:
     standing = [each.content for each in month(name).current[week]]
     expected = LIVES[name][0][week]
@@ -134,14 +120,14 @@ def test_what_stands_is_what_a_careful_person_would_keep(month: Callable[[str], 
     assert [content for content in standing if any(each in content for each in expected.gone)] == []
 
 
-@pytest.mark.parametrize(("name", "week"), waits(*WEEKS, chen_2=RECOUNT, chen_3=RECOUNT))
+@pytest.mark.parametrize(("name", "week"), WEEKS)
 def test_what_was_replaced_is_kept_as_history(month: Callable[[str], Lived], name: str, week: int) -> None:
     replaced = [each.content for each in month(name).replaced[week]]
     missing = [each for each in LIVES[name][0][week].replaced if not any(each in content for content in replaced)]
     assert missing == []
 
 
-@pytest.mark.parametrize(("name", "week"), waits(*WEEKS))
+@pytest.mark.parametrize(("name", "week"), WEEKS)
 def test_what_happened_is_told(month: Callable[[str], Lived], name: str, week: int) -> None:
     told = [(each.content, each.outcome) for each in month(name).episodes[week]]
     for words, outcome in LIVES[name][0][week].episodes:
@@ -149,20 +135,15 @@ def test_what_happened_is_told(month: Callable[[str], Lived], name: str, week: i
     assert not any("HEARTBEAT" in content or "helpful assistant" in content for content, _ in told)
 
 
-@pytest.mark.parametrize(("name", "week"), waits(*WEEKS))
+@pytest.mark.parametrize(("name", "week"), WEEKS)
 def test_what_an_agent_claims_is_a_question_and_no_fact(month: Callable[[str], Lived], name: str, week: int) -> None:
     assert month(name).questions[week] == LIVES[name][0][week].open_questions
 
 
 QUESTIONS = [(name, number) for name in LIVES for number in range(10)]
-WAITING = {
-    "nora_5": ONE_MARK,
-    "chen_2": SAID_ASIDE,
-    "chen_5": RECOUNT,
-}
 
 
-@pytest.mark.parametrize(("name", "number"), waits(*QUESTIONS, **WAITING))
+@pytest.mark.parametrize(("name", "number"), QUESTIONS)
 def test_a_question_is_answered_by_what_is_so_now(month: Callable[[str], Lived], name: str, number: int) -> None:
     question = LIVES[name][1][number]
     text = month(name).contexts[question.text]

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from hindsight_memory import Action, AsyncHindsightMemory, Status
+from hindsight_memory.domain import RelationType
+from hindsight_memory.recall.order import told_by
 from hindsight_memory.testing import StoppedClock, open_service
 
 
@@ -109,6 +111,109 @@ async def test_a_turn_is_marked_and_stays(memory: AsyncHindsightMemory, clock: S
     (second,) = await memory.write_conversation([{"content": said[1]}], session_id="b", wait="indexed")
     held = await memory.get(first.id)
     assert (held.status, held.superseded_by) == (Status.ACTIVE, second.id)
+
+
+async def turn(memory: AsyncHindsightMemory, clock: StoppedClock, text: str) -> str:
+    clock.advance(days=1)
+    (said,) = await memory.write_conversation([{"content": text}], session_id=f"{clock():%d}", wait="indexed")
+    await memory.write("the lamp in the hall is brass", wait="indexed")  # what was read off it is looked at before
+    return said.id
+
+
+TWICE = [
+    (
+        "I have two cats. Please remember that my locker code is 4711.",
+        "I have three cats now.",
+        "My locker code is 4712 now.",
+    ),
+    ("我有两只猫。请记住我的柜子密码是4711。", "我现在有三只猫了。", "我的柜子密码现在是4712。"),
+    (
+        "My rent is 950 euros and I switched to coffee.",
+        "My rent is 990 euros now.",
+        "I switched from coffee to matcha.",
+    ),
+    ("我改喝咖啡了。我有两条狗。", "我现在有三条狗了。", "我不喝咖啡了，改喝抹茶了。"),
+]
+
+
+@pytest.mark.parametrize(("said", "first", "second"), TWICE)
+async def test_a_turn_is_replaced_in_each_of_its_parts(
+    memory: AsyncHindsightMemory, clock: StoppedClock, said: str, first: str, second: str
+) -> None:
+    old = await turn(memory, clock, said)
+    one, two = await turn(memory, clock, first), await turn(memory, clock, second)
+    held = await memory.get(old)
+    assert (held.status, held.superseded_by) == (Status.ACTIVE, two), "it stays, and says the last of what replaced it"
+    history = await memory.history(old)
+    by = {edge.from_id for edge in history.relations if edge.to_id == old and edge.type is RelationType.SUPERSEDES}
+    assert by == {one, two}, "and its history says all"
+    for newer, text in ((one, first), (two, second)):
+        found = [told_by(hit.memory) for hit in await memory.search(text, limit=20)]
+        assert found.index(newer) < found.index(old)
+    standing = [each.content for each in (await memory.list(kinds=["semantic"])).memories]
+    read = [each for each in standing if "lamp" not in each]
+    assert sorted(read) == sorted([first, second]), "of what was read off it, nothing stands"
+
+
+async def test_a_part_is_replaced_once_and_what_replaced_it_next(
+    memory: AsyncHindsightMemory, clock: StoppedClock
+) -> None:
+    ids = [
+        await turn(memory, clock, text)
+        for text in ("I have two cats. It rains.", "I have three cats now.", "I have four cats now.")
+    ]
+    held = [await memory.get(each) for each in ids]
+    assert [each.superseded_by for each in held] == [ids[1], ids[2], None]
+    history = await memory.history(ids[0])
+    assert [each.id for each in history.versions if each.turn is not None] == ids
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("I switched from tea to coffee.", "I switched from coffee to matcha.", "I've switched from matcha to water."),
+        ("我改喝绿茶了。", "我改喝咖啡了。", "我改喝抹茶了。"),
+        ("I take the bus to work now.", "I bike to work now.", "I take the train to work now."),
+        ("上班我改坐地铁了。", "上班我改骑车了。", "上班我改坐公交了。"),
+    ],
+)
+async def test_of_a_chain_said_in_passing_the_last_stands(
+    memory: AsyncHindsightMemory, clock: StoppedClock, texts: tuple[str, ...]
+) -> None:
+    for text in texts:
+        await turn(memory, clock, text)
+    standing = [each.content for each in (await memory.list(kinds=["semantic"])).memories]
+    assert [each for each in standing if each in texts] == [texts[-1]]
+    replaced = (await memory.list(status=Status.SUPERSEDED)).memories
+    assert {each.content for each in replaced} == set(texts[:-1])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("I take the bus to work now.", "I bike to the gym now."),
+        ("My locker code is 4711 now.", "My gate code is 9921 now."),
+        ("早餐我改吃燕麦了。", "晚餐我改吃沙拉了。"),
+        ("我的柜子密码现在是4711。", "我的门禁密码现在是9921。"),
+        ("I have two cats now.", "I have three dogs now."),
+        ("我现在有两只猫了。", "我现在有三条狗了。"),
+    ],
+)
+async def test_what_is_of_something_else_stands_beside(
+    memory: AsyncHindsightMemory, clock: StoppedClock, texts: tuple[str, ...]
+) -> None:
+    ids = [await turn(memory, clock, text) for text in texts]
+    assert [(await memory.get(each)).superseded_by for each in ids] == [None, None]
+    standing = {each.content for each in (await memory.list(kinds=["semantic"])).memories}
+    assert set(texts) <= standing
+
+
+async def test_a_taste_is_given_up_by_its_opposite(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:
+    """Many tastes of one key stand side by side, but not one and its denial."""
+    first, second = await stored(memory, clock, "I love sushi", "I hate sushi", key="preference.food")
+    assert (second.action, second.related) == (Action.SUPERSEDES, (first.id,))
+    third, _ = await stored(memory, clock, "I love ramen", "I love soup", key="preference.food")
+    assert (await memory.get(third.id)).status is Status.ACTIVE
 
 
 async def test_a_part_of_a_long_fact_does_not_retire_it(memory: AsyncHindsightMemory, clock: StoppedClock) -> None:

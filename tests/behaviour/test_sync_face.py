@@ -25,6 +25,8 @@ def test_both_faces_have_the_same_verbs() -> None:
     assert {name for name in service if not name.startswith("_")} - set(verbs(AsyncHindsightMemory)) == {
         "start",
         "ready",
+        "caller",
+        "keyed",
     }
 
 

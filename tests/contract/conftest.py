@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from hindsight_memory.settings import StoreSettings, WordSettings
 from hindsight_memory.store.base import Store
 from hindsight_memory.store.sqlite import SQLiteStore
+from hindsight_memory.store.sqlite_file import connect
 from hindsight_memory.testing import StoppedClock
 
 
@@ -24,9 +24,14 @@ class SQLiteEngine:
         self.clock = clock
         self.stores: list[SQLiteStore] = []
 
+    key = ""
+    readable = True
+    """Whether what is stored can be read in the files' bytes."""
+
     async def open(self) -> Store:
         """Another store over the same database, as another process has."""
-        store = await SQLiteStore.open(self.path, StoreSettings(busy_timeout_ms=5_000), WordSettings(), self.clock)
+        settings = StoreSettings(busy_timeout_ms=5_000, key=self.key)
+        store = await SQLiteStore.open(self.path, settings, WordSettings(), self.clock)
         self.stores.append(store)
         return store
 
@@ -37,7 +42,7 @@ class SQLiteEngine:
 
     def rows(self, statement: str, **params: Any) -> list[tuple[Any, ...]]:
         """What is committed."""
-        with closing(sqlite3.connect(self.path)) as connection:
+        with closing(connect(self.path, 5_000, self.key)) as connection:
             return connection.execute(statement, params).fetchall()
 
     def tables(self) -> list[str]:
@@ -53,11 +58,20 @@ class SQLiteEngine:
         return b"".join(path.read_bytes() for path in self.path.parent.glob("contract.db*"))
 
 
-ENGINES = {"sqlite": SQLiteEngine}
+class EncryptedEngine(SQLiteEngine):
+    """The same, encrypted; a key as it is, since stretching one takes longer than a test."""
+
+    key = "0f" * 32
+    readable = False
 
 
-@pytest.fixture(params=list(ENGINES))
+ENGINES = {"sqlite": SQLiteEngine, "encrypted": EncryptedEngine}
+
+
+@pytest.fixture(params=["sqlite", pytest.param("encrypted", marks=pytest.mark.slow)])
 async def engine(request: pytest.FixtureRequest, tmp_path: Path, clock: StoppedClock) -> AsyncIterator[SQLiteEngine]:
+    if request.param == "encrypted":
+        pytest.importorskip("sqlcipher3")
     made = ENGINES[request.param](tmp_path, clock)
     yield made
     await made.close()

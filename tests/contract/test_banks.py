@@ -67,6 +67,8 @@ async def everything(store: Store, scope: Scope, ids: list[str]) -> str:
             await reader.find(wide, 99),
             await reader.find(where(ids=tuple(ids)), 99),
             await reader.known("same hash"),
+            await reader.happened("same hash", None),
+            await reader.keyed("same", 99),
             await reader.current("same.key"),
             await reader.turns("same session", 0, 99),
             await reader.get([each.id for found in searches for each in found]),

@@ -26,7 +26,7 @@ from hindsight_memory.domain import (
 from hindsight_memory.errors import Conflict
 from hindsight_memory.store.base import Marks, Space, Stage, Store
 from hindsight_memory.testing import StoppedClock
-from samples import ALICE, NOON, a_memory, a_turn, an_event, day, put, where, words_in
+from samples import ALICE, BOB, NOON, a_memory, a_turn, an_event, day, put, where, words_in
 
 FULL: dict[str, Any] = {
     "agent_id": "agent", "session_id": "session", "turn": 3, "speaker": "Ana", "visibility": Visibility.PRIVATE,
@@ -197,6 +197,26 @@ async def test_turns_come_in_order_whatever_their_status(store: Store) -> None:
     assert [memory.content for memory in found] == ["t1", "t2", "t3"]
 
 
+async def test_what_happened_by_what_its_hash_begins_with(store: Store) -> None:
+    """Hashes are of hexadecimal digits; that of an event may have more of them, for when it happened."""
+    base, other = "a1" * 16, "a2" * 16
+    plain = a_memory("ran", content_hash=base, kind=Kind.EPISODIC)
+    dated = [a_memory("ran", content_hash=f"{base}{n:016x}", at=day(n), kind=Kind.EPISODIC) for n in (1, 2)]
+    gone = a_memory("swam", content_hash=f"{other}{3:016x}", at=day(3), status=Status.DELETED, deleted_at=day(4))
+    await put(store, plain, *dated, gone)
+    reader = store.reading(ALICE.bank)
+    assert await reader.happened(base, day(1)) == dated[0]
+    assert await reader.happened(base, day(0)) == plain
+    assert await reader.happened(base, day(9)) is None
+    assert await reader.happened(base, None) == dated[1], "the newest"
+    assert await reader.happened(other, None) == gone
+    assert await reader.happened(base[:-1] + "0", None) is None
+    assert await store.reading(BOB.bank).happened(base, None) is None
+    active = a_memory("swam", content_hash=other, at=day(1))
+    await put(store, active)
+    assert await reader.happened(other, None) == active
+
+
 async def test_known_prefers_the_active_one(store: Store) -> None:
     gone = a_memory("x", content_hash="h", status=Status.DELETED)
     await put(store, gone)
@@ -299,3 +319,17 @@ async def test_a_store_opened_again_holds_what_it_held(engine: Any, clock: Stopp
     again = await engine.open()
     assert await again.reading(ALICE.bank).get([held.id]) == [held]
     assert await again.check() == []
+
+
+async def test_several_are_changed_as_one_is(store: Store) -> None:
+    held = await put(store, a_memory("one bee"), a_memory("two bees"), a_memory("three bees"))
+    async with store.transaction(ALICE) as tx:
+        after = await tx.change_all(held[:2], status=Status.DELETED, deleted_at=day(1))
+    assert after == [replace(each, status=Status.DELETED, deleted_at=day(1), version=2) for each in held[:2]]
+    reader = store.reading(ALICE.bank)
+    assert await reader.get([each.id for each in held]) == [*after, held[2]]
+    assert [each.id for each in await reader.search_words(["bee"], where(), 5)] == []
+    with pytest.raises(Conflict):
+        async with store.transaction(ALICE) as tx:
+            await tx.change_all([held[2], held[0]], importance=0.9)
+    assert await reader.get([held[2].id]) == [held[2]], "all or none"

@@ -226,3 +226,12 @@ async def test_what_is_forgotten_is_read_by_nobody(store: Store) -> None:
     async with store.transaction(ALICE) as tx:
         await tx.change(held, words_in("m"), status=Status.ACTIVE)
     assert await claimed(store) == ["m"]
+
+
+async def test_a_day_s_spending_is_added_up(store: Store) -> None:
+    today = NOON.date()
+    assert await store.spend(today, 0, 0) == (0, 0)
+    assert await store.spend(today, 100, 2) == (100, 2)
+    assert await store.spend(today, -20, 1) == (80, 3), "a request took less than was held back for it"
+    assert await store.spend(today + timedelta(days=1), 5, 0) == (5, 0)
+    assert await store.spend(today, 0, 0) == (80, 3)

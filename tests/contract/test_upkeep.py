@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from hindsight_memory.domain import Erased, Memory, Relation, RelationType, Scope, Status, Tier, Visibility, Window
-from hindsight_memory.store import sqlite_file, upkeep
+from hindsight_memory.store import erasure, sqlite_file
 from hindsight_memory.store.base import Aged, Done, Marks, Space, Stage, Store, Terms
 from hindsight_memory.testing import StoppedClock
 from samples import ALICE, BOB, NOON, a_memory, a_turn, an_event, day, put, where
@@ -229,10 +230,10 @@ async def test_no_table_and_no_byte_holds_what_a_bank_held(engine: Any) -> None:
     assert await reader.search_vector(SPACE.name, np.array([1, 0], np.float32), EVERY_ONE, 9) == []
     ((number,),) = engine.rows("SELECT bank FROM banks WHERE bank_id = :bank", bank=ALICE.bank)
     of_a_bank = {table for table in engine.tables() if "bank" in engine.columns(table)} - {"banks"}
-    assert of_a_bank == set(upkeep.OF_A_BANK), "a new table is emptied with its bank too"
+    assert of_a_bank == {*erasure.OF_A_BANK, "events"}, "a new table is emptied with its bank too"
     assert not [table for table in of_a_bank if engine.rows(f"SELECT 1 FROM {table} WHERE bank = {number}")]
     assert await store.reading(BOB.bank).get([his.id]) == [his]
-    assert await store.scrub()
+    assert (await store.scrub()).compacted
     assert secret.encode() not in engine.raw()
     assert await store.check() == []
 
@@ -278,3 +279,44 @@ async def test_every_statement_is_looked_up_in_an_index(store: Store, monkeypatc
     assert len(steps) > 12
     steps = [step for step in steps if "upkeep" not in step]  # a line a routine
     assert not [step for step in steps if "SCAN" in step or "TEMP B-TREE" in step or step.endswith("(bank=?)")]
+
+
+async def test_the_latest_event_that_counts(store: Store) -> None:
+    reader = store.reading(ALICE.bank)
+    assert await reader.last_event(0, "maintenance", ["tier"]) == 0
+    held = a_memory("held")
+    await put(store, held)
+    async with store.transaction(ALICE) as tx:
+        await tx.record([an_event(held), an_event(held)])
+    first = await reader.last_event(0, "maintenance", ["tier"])
+    assert first > 0
+    assert await reader.last_event(first, "maintenance", ["tier"]) == 0
+    async with store.transaction(ALICE) as tx:
+        await tx.record([replace(an_event(held), actor="maintenance", verb="tier")])
+    assert await reader.last_event(first, "maintenance", ["tier"]) == 0
+    assert await reader.last_event(first, "maintenance", ["purge"]) == first + 1
+    assert await reader.last_event(first, "alice", ["tier"]) == first + 1
+    assert await store.reading(BOB.bank).last_event(0, "x", []) == 0
+
+
+async def test_what_has_a_key_that_begins_so(store: Store) -> None:
+    kept = [
+        a_memory("one", key="lesson.1", id="a"),
+        a_memory("two", key="lesson.2", id="b", status=Status.DELETED, deleted_at=day(1)),
+        a_memory("three", key="lesson.3", id="c", **PRIVATE),
+    ]
+    await put(
+        store,
+        *kept,
+        a_memory("past", key="lesson.1", status=Status.SUPERSEDED),
+        a_memory("held back", key="lesson.4", status=Status.QUARANTINED),
+        a_memory("other", key="lessons.1"),
+        a_memory("wild", key="%.%"),
+        a_memory("none"),
+    )
+    reader = store.reading(ALICE.bank)
+    assert await reader.keyed("lesson.", 10) == kept
+    assert await reader.keyed("lesson.", 1) == kept[:1]
+    assert await reader.keyed("lesson.", 10, "a") == kept[1:]
+    assert [each.content for each in await reader.keyed("%", 10)] == ["wild"]
+    assert await store.reading(BOB.bank).keyed("lesson.", 10) == []

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindsight_memory import AsyncHindsightMemory, Hit
-from hindsight_memory.domain import Share, Why
+from hindsight_memory.domain import Relation, RelationType, Share, Why
 from hindsight_memory.models.base import Reranker
 from hindsight_memory.recall.order import apart, current
+from hindsight_memory.recall.pack import pack
 from hindsight_memory.recall.rank import gate, reranked, weigh
-from hindsight_memory.settings import RecallSettings, RerankSettings, RetentionSettings, Settings
+from hindsight_memory.settings import PackSettings, RecallSettings, RerankSettings, RetentionSettings, Settings
 from hindsight_memory.testing import Fault, HashEmbedder, ScriptedReranker, StoppedClock, open_service
 from samples import NOON, a_memory, brought_by, day
 
@@ -168,21 +169,48 @@ def test_a_limit_cuts_and_changes_nothing_else(texts: list[str], limit: int) -> 
     assert apart(hits, limit) == apart(hits, len(hits))[:limit]
 
 
-@given(links=st.lists(st.integers(-1, 8), max_size=8), data=st.data())
-def test_what_was_replaced_comes_behind_and_nothing_is_lost(links: list[int], data: st.DataObject) -> None:
+LINKS = st.lists(st.lists(st.integers(0, 7), max_size=3), max_size=8)
+
+
+@given(links=LINKS, data=st.data())
+def test_what_was_replaced_comes_behind_and_nothing_is_lost(links: list[list[int]], data: st.DataObject) -> None:
     every = [a_hit(str(place)) for place in range(len(links))]
     ids = [hit.memory.id for hit in every]
-    by = [ids[link] if 0 <= link < len(ids) and link != place else None for place, link in enumerate(links)]
-    every = [replace(h, memory=replace(h.memory, superseded_by=each)) for h, each in zip(every, by, strict=True)]
+    by = {
+        one: {ids[link] for link in given if link < len(ids) and ids[link] != one}
+        for one, given in zip(ids, links, strict=True)
+    }
+    every = [replace(h, memory=replace(h.memory, superseded_by=min(by[h.memory.id], default=None))) for h in every]
     hits = data.draw(st.permutations(every))
-    ordered = current(hits)
+    ordered = current(hits, by)
     assert sorted(hit.memory.id for hit in ordered) == sorted(ids)
     places = {hit.memory.id: place for place, hit in enumerate(ordered)}
-    if all(link < place for place, link in enumerate(links)):  # no circle
-        assert all(places[b] < places[one] for one, b in zip(ids, by, strict=True) if b is not None)
-        assert current(ordered) == ordered
-    plain = [hit for hit in hits if hit.memory.superseded_by is None and hit.memory.id not in by]
+    if all(link < place for place, given in enumerate(links) for link in given):  # no circle
+        assert all(places[newer] < places[one] for one in ids for newer in by[one])
+        assert current(ordered, by) == ordered
+    newer = {each for those in by.values() for each in those}
+    plain = [hit for hit in hits if hit.memory.superseded_by is None and hit.memory.id not in newer]
     assert [hit for hit in ordered if hit in plain] == plain
+
+
+def test_a_mark_that_is_gone_makes_its_relation_count_no_more() -> None:
+    old, new = a_hit("two cats"), a_hit("three cats")
+    assert current([old, new], {old.memory.id: {new.memory.id}}) == [old, new]
+    marked = replace(old, memory=replace(old.memory, superseded_by=new.memory.id))
+    assert current([marked, new], {}) == [new, marked]
+
+
+def test_a_context_leaves_out_what_any_other_hit_has_replaced_a_part_of() -> None:
+    old, cats, code = (replace(a_hit(text), confidence=0.9) for text in ("two cats, 4711", "three cats", "code 4712"))
+    old = replace(old, memory=replace(old.memory, superseded_by=code.memory.id))
+    edges = [
+        Relation(type=RelationType.SUPERSEDES, from_id=each.memory.id, to_id=old.memory.id, created_at=NOON)
+        for each in (cats, code)
+    ]
+    settings = PackSettings()
+    for newer in (cats, code):
+        assert pack([newer, old], 1_000, settings, edges).memory_ids == (newer.memory.id,)
+    assert pack([old], 1_000, settings, edges).memory_ids == (old.memory.id,)
 
 
 def test_a_turn_and_what_was_read_off_it_say_the_same() -> None:

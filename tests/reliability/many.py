@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from hindsight_memory.domain import Action, Draft, Maintenance, Memory, Receipt, Scope
+from hindsight_memory.guard.screen import Screened
 from hindsight_memory.ingest.enrich import marks_of, remember
 from hindsight_memory.ingest.pipeline import written
 from hindsight_memory.service import Service
@@ -46,7 +47,7 @@ async def fill(service: Service, embedder: HashEmbedder, clock: StoppedClock) ->
     texts = [near_identical(n) for n in range(COUNT)] + [distinct(n) for n in range(COUNT)]
     for start in range(0, len(texts), 1_000):
         memories = [
-            remember(Draft(content=text), SCOPE, clock(), service.settings.write)
+            remember(Screened(Draft(content=text)), SCOPE, clock(), service.settings.write)
             for text in texts[start : start + 1_000]
         ]
         vectors = await embedder.passages([memory.content for memory in memories])

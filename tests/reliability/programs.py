@@ -45,6 +45,20 @@ async def write_and_hang(database: Path, _: str) -> None:
     await asyncio.Event().wait()
 
 
+async def purge_for_ever(database: Path, _: str) -> None:
+    """Write a turn after the other and purge it, forget all in between; print the number of each that was purged."""
+    service = await open_service(database, embedder=HashEmbedder())
+    number = 0
+    while True:
+        texts = [f"canary {chr(0x7000 + number)}{number:05d}zq says the {part}" for part in ("first", "second")]
+        receipts = await service.write_conversation([Message(content=text) for text in texts], SCOPE)
+        await service.purge(receipts[0].id, SCOPE)
+        if number % 4 == 3:
+            await service.forget_all(SCOPE, "alice")
+        os.write(1, f"{number}\n".encode())
+        number += 1
+
+
 async def write_many(database: Path, name: str) -> None:
     """Write 200 memories, half of them into a session that all processes share."""
     service = await open_service(database, embedder=[])

@@ -50,6 +50,17 @@ async def refused(path: Path, clock: StoppedClock) -> HindsightMemoryError:
     return error.value
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions are another matter there")
+async def test_a_new_file_is_nobody_elses_to_read(tmp_path: Path, clock: StoppedClock) -> None:
+    database = tmp_path / "made" / "memory.db"
+    service = await open_service(database, clock=clock)
+    await service.write(Draft(content="hers"), ALICE)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in database.parent.iterdir()}
+    assert modes == {"memory.db": 0o600, "memory.db-wal": 0o600, "memory.db-shm": 0o600}
+    assert database.parent.stat().st_mode & 0o777 == 0o700
+    await service.close()
+
+
 async def test_a_newer_schema(database: Path, clock: StoppedClock) -> None:
     await filled(database, clock)
     with closing(sqlite3.connect(database)) as connection:

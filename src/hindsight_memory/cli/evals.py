@@ -163,6 +163,68 @@ def duplicates(at: Call, data: Data, report: Report = None) -> None:
     _pairs(at, data, report, (pairs.read_duplicates, pairs.duplicates), "Merging")
 
 
+@command(app, "pii", who=[])
+def pii(at: Call, data: Data, report: Report = None) -> None:
+    """Measure which personal data and secrets are found; give texts with labelled spans."""
+    from hindsight_memory.evals.pii import read, read_items, summarise
+
+    sets = [(path.stem, read_items(path)) for path in data]
+    _begun(report, "report")
+    with _progress(quiet=at.as_json) as progress:
+        results = [summarise(name, read(items, progress)) for name, items in sets]
+    _answer(at, results, report, "Personal data and secrets")
+
+
+@command(app, "poison", who=[])
+def poison(at: Call, limit_queries: Queries = None, report: Report = None) -> None:
+    """Attack questions with false passages of documents and tools, and see what of them reaches a prompt."""
+    from hindsight_memory.evals.poison import poison as attacked
+
+    _begun(report, "report")
+
+    async def run(settings: Settings, embedders: Sequence[Any], progress: Progress) -> list[SetResult]:
+        return await attacked(settings, embedders, progress, limit_queries)
+
+    _answer(at, _run(at, run), report, "Poisoning")
+
+
+@command(app, "guard", who=[])
+def guard(
+    at: Call,
+    data: Data,
+    ordinary: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Sets without attacks: all of it should pass.")
+    ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Measure both halves: these items are new to it.")] = False,
+    fit: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.json", help="Fit the weights anew first, on one half.", show_default=False),
+    ] = None,
+    report: Report = None,
+) -> None:
+    """Measure which attacks on memory are stopped, and what harmless text with them."""
+    from hindsight_memory.evals import guard as guards
+    from hindsight_memory.evals.guard_fit import fit as fitted
+    from hindsight_memory.evals.guard_items import own_items, read_items
+    from hindsight_memory.guard.injection_weights import parse, shipped, written
+
+    _begun(report, "report")
+    turns = guards.ordinary(_read(ordinary or [], None, None))
+    sets = [(path.stem, read_items(path)) for path in data]
+    own = own_items()
+    with _progress(quiet=at.as_json) as progress:
+        heads = shipped()
+        if fit is not None:
+            _begun(fit, "fit")
+            text = written(fitted([row for _, rows in sets for row in rows] + own + turns, progress))
+            _written(fit, text, "fit")
+            heads = parse(text)
+        results = [each for name, rows in sets for each in guards.measure(name, rows, heads, progress, whole=whole)]
+        results += guards.measure("our sentences", own, heads, progress)
+        results += guards.measure("ordinary", turns, heads, progress, whole=True) if turns else []
+    _answer(at, results, report, "Attacks on memory")
+
+
 def _pairs(at: Call, paths: Sequence[Path], report: Path | None, how: Any, title: str) -> None:
     from hindsight_memory.evals.pairs import outcomes
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Final
 
 import typer
 
 from hindsight_memory.cli import people
 from hindsight_memory.cli.options import Call, command
-from hindsight_memory.cli.output import show
-from hindsight_memory.domain import Consolidation, Erased, Maintenance, Span
-from hindsight_memory.errors import InvalidInput
+from hindsight_memory.cli.output import say, show
+from hindsight_memory.cli.progress import Progress, bar
+from hindsight_memory.domain import Consolidation, Erased, Jobs, MaintainReport, Maintenance, Span, Stop, Work
+from hindsight_memory.errors import InvalidInput, Unavailable
 
 app: Final = typer.Typer()
 
@@ -30,9 +33,17 @@ def forget(
     confirm: Annotated[
         str | None, typer.Option(metavar="USER", help="The user once more, for --all-of.", show_default=False)
     ] = None,
+    for_good: Annotated[
+        bool, typer.Option("--purge", help="For good: the memory, or without one all of --user-id.", show_default=False)
+    ] = False,
     reason: Reason = "",
 ) -> None:
     """Take a memory out of sight; restore brings it back."""
+    if for_good and memory_id is not None:
+        show(at.ask(lambda memory: memory.purge(memory_id, reason=reason)), people.erased, as_json=at.as_json)
+        return
+    if for_good and all_of is None:
+        all_of = at.who.get("user_id")
     if all_of is not None:
         show(_forget_all(at, all_of, confirm, memory_id), people.erased, as_json=at.as_json)
         return
@@ -72,16 +83,30 @@ def replay(at: Call) -> None:
 @command(app, "maintain", of=Maintenance, who=[])
 def maintain(at: Call) -> None:
     """Let go of what has had its time."""
-    show(at.ask(lambda memory: memory.maintain(**at.fields)), people.maintained, as_json=at.as_json)
+    with _reading(quiet=at.as_json) as progress:
+        report: MaintainReport = at.ask(lambda memory: memory.maintain(progress=progress, **at.fields))
+    show(report, people.maintained, as_json=at.as_json)
 
 
-@command(app, "jobs")
-def jobs(
-    at: Call,
-    retry: Annotated[bool, typer.Option("--retry", help="Try what failed once more.", show_default=False)] = False,
-) -> None:
-    """Show how far language models have read."""
-    show(at.ask(lambda memory: memory.jobs(retry=retry)), people.jobs, as_json=at.as_json)
+@command(app, "jobs", of=Work)
+def jobs(at: Call) -> None:
+    """Show how far language models have read, and have them read what waits."""
+    with _reading(quiet=at.as_json) as progress:
+        found: Jobs = at.ask(lambda memory: memory.jobs(progress=progress, **at.fields))
+    show(found, people.jobs, as_json=at.as_json)
+    if found.stopped is Stop.MODEL:
+        raise typer.Exit(Unavailable.exit_code)
+
+
+@contextmanager
+def _reading(*, quiet: bool) -> Iterator[Progress]:
+    """A bar while language models read, and what becomes of their work when somebody stops them."""
+    try:
+        with bar("memories read", quiet=quiet) as progress:
+            yield progress
+    except KeyboardInterrupt:
+        say("What was done so far is kept; what was being read waits, as before.")
+        raise
 
 
 @command(app, "consolidate", of=Consolidation)

@@ -45,7 +45,7 @@ HELP: Final[Mapping[str, str]] = {
     "occurred_at": "When it happened.",
     "valid_from": "From when it is so.",
     "valid_until": "Until when it is so.",
-    "expires_at": "When it may be dropped.",
+    "expires_at": "When it ends.",
     "outcome": "How it ended.",
     "task": "The task it belongs to.",
     "tools": "A tool that was used; repeat for several.",
@@ -84,12 +84,22 @@ HELP: Final[Mapping[str, str]] = {
     "beyond_half": "Even where it takes more than half of a user's memories out of sight.",
     "routines": "Only this routine; repeat for several.",
     "users": "Only this user's memory; repeat for several.",
+    # an API key
+    "grants": "What it may do: read, write, vouch, shared, purge, vault, admin; repeat for several.",
+    "agents": "Only as this agent; repeat for several.",
+    "namespace": "Its namespace.",
     "status": "Only memories of this status.",
     "doubted": "Only those that feedback called wrong or outdated and that still stand.",
     "after": "Continue after this id: the next of the page before.",
+    # language models
+    "retry": "Try once more what failed.",
+    "run": "Have what waits read now.",
+    "within_s": "How many seconds that may take.",
     # consolidation
     "propose": "Lay new conclusions before a person: restore accepts one, forget refuses it.",
     "undo": "Take back the run of that time, and do nothing else.",
+    # the audit log
+    "head": "NUMBER:SEAL of an earlier look, kept elsewhere: finds a log that was written anew too.",
     # a judgement
     "query": "The question it was found for.",
     "note": "Why, for the audit log.",
@@ -222,12 +232,14 @@ def _metavar(kind: Any) -> str:
 
 def _default(field: Field[Any]) -> str:
     silent = field.default in (MISSING, None, ()) or field.default is False
-    return "" if silent else f" [default: {field.default}]"
+    said = ", ".join(field.default) if isinstance(field.default, tuple) else field.default
+    return "" if silent else f" [default: {said}]"
 
 
 def _common(who: Sequence[str]) -> Iterator[inspect.Parameter]:
     for name in who:
-        option = typer.Option(None, f"--{name.replace('_', '-')}", help=HELP[name], metavar="TEXT", show_default=False)
+        spelled = (f"--{name.replace('_', '-')}", *(("--user",) if name == "user_id" else ()))
+        option = typer.Option(None, *spelled, help=HELP[name], metavar="TEXT", show_default=False)
         yield _named(name, str | None, option)
     if "user_id" in who:
         flag = typer.Option(False, "--shared", help="The shared bank of all users.", show_default=False)

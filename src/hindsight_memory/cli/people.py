@@ -31,6 +31,7 @@ from hindsight_memory.domain import (
     Receipt,
     Replay,
     Session,
+    Stop,
     Suggestion,
 )
 
@@ -92,6 +93,8 @@ def explained(hit: Hit) -> None:
         console.print(table)
     for factor in hit.why.factors:
         console.print(f"x {factor.value:.3f}  {factor.name}: {plain(factor.because)}")
+    for doubt in hit.why.doubts:
+        console.print(f"{'withheld' if doubt.withheld else 'disputed'}: {doubt.rule}: {plain(doubt.because)}")
     for signal in hit.why.inactive:
         console.print(f"inactive: {plain(signal)}", style="dim")
 
@@ -133,11 +136,18 @@ def ranking(one: Ranking) -> None:
 
 
 def erased(one: Erased) -> None:
-    """What was removed for good, counted."""
-    from hindsight_memory.wire import to_wire
-
-    counts: dict[str, int] = to_wire(one)
-    typer.echo("Removed for good: " + ", ".join(f"{count} {name}" for name, count in counts.items()) + ".")
+    """What was removed for good, counted, and what a search of the files found."""
+    counts = one.counted().items()
+    typer.echo("Removed for good: " + ", ".join(f"{count} {name}" for name, count in counts) + ".")
+    if one.proof is None or not one.proof.samples:
+        return
+    proof = one.proof
+    found = f"{proof.found} of them found" if proof.found else "none of them found"
+    size = f"{proof.files} files, {proof.bytes / 1_000_000:,.1f} MB"
+    compacted = " The file was compacted." if proof.compacted else ""
+    typer.echo(f"Looked for {proof.samples} samples of it in all bytes of {size}: {found}.{compacted}")
+    if proof.note:
+        typer.echo(proof.note)
 
 
 def replay(one: Replay) -> None:
@@ -170,10 +180,20 @@ def maintained(report: MaintainReport) -> None:
         console.print(f"and {report.more} more lines", style="dim")
 
 
+_ENDED: Final = {
+    None: "",
+    Stop.TIME: " The time was up; run it again for the rest.",
+    Stop.DAY: " What language models may do in a day is done; the rest waits until tomorrow (UTC).",
+    Stop.MODEL: " The language model does not answer; what was not read waits.",
+}
+
+
 def jobs(found: Jobs) -> None:
     """How many memories are in which state, and what went wrong, a line a job with its reason below."""
     if found.retried:
         typer.echo(f"{found.retried} to be tried again.")
+    if found.read or found.stopped:
+        typer.echo(f"{found.read} read now.{_ENDED[found.stopped]}")
     typer.echo(f"{found.queued} queued, {found.running} running, {found.done} done, {found.failed} failed.")
     for job in found.latest:
         again = f", next at {date(job.next)}" if job.next is not None else ""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -17,14 +14,13 @@ from hindsight_memory.cli import people
 from hindsight_memory.cli.demo import Language, demonstrate
 from hindsight_memory.cli.options import Call, command
 from hindsight_memory.cli.output import say, show
+from hindsight_memory.cli.progress import bar
 from hindsight_memory.domain import ImportReport, Scope, Wait
 
 if TYPE_CHECKING:
     from hindsight_memory.service import Service
 
 app: Final = typer.Typer()
-
-Progress = Callable[[int], None]
 
 
 @command(app, "import", who=["user_id", "agent_id"])
@@ -36,7 +32,7 @@ def import_(
     """Read a conversation export. Run twice, it adds nothing."""
     _announce(at)
     try:
-        with _progress("turns read", quiet=at.as_json) as progress:
+        with bar("turns read", quiet=at.as_json) as progress:
             report: ImportReport = at.ask(lambda memory: memory.import_file(path, wait=wait, progress=progress))
     except KeyboardInterrupt:
         say("What was read so far is stored. Run the same import again to go on.")
@@ -51,6 +47,17 @@ def doctor(at: Call) -> None:
     show(checks, people.checks, as_json=at.as_json, name="checks")
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
+
+
+@command(app, "encrypt", who=[])
+def encrypt(at: Call) -> None:
+    """Encrypt a plain database, in its place."""
+    from hindsight_memory.build import encrypt as encrypted
+    from hindsight_memory.build import settings_from
+
+    path = encrypted(settings_from(database=at.database))
+    show({"encrypted": str(path)}, lambda _: say(f"{path} is encrypted. Whoever loses the key loses the memories."),
+         as_json=at.as_json)  # fmt: skip
 
 
 @command(app, "serve", who=[])
@@ -111,7 +118,7 @@ def demo(
     with tempfile.TemporaryDirectory(prefix="hindsight-memory-demo-") as folder:
         database = at.database or f"sqlite:///{Path(folder, 'demo.db')}"
         _announce(at, database)
-        with _progress("turns stored", quiet=at.as_json) as progress:
+        with bar("turns stored", quiet=at.as_json) as progress:
             shown = asyncio.run(demonstrate(database, language, who, progress))
     show(shown, people.demonstration, as_json=at.as_json)
 
@@ -122,18 +129,3 @@ def _announce(at: Call, database: str | None = None) -> None:
     database = settings_from(database=database or at.database).database
     if not at.as_json:
         say(f"Database: {database}")
-
-
-@contextmanager
-def _progress(what: str, *, quiet: bool) -> Iterator[Progress]:
-    """A bar on standard error while something long runs, where someone watches."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = BarColumn(), TextColumn("{task.completed} {task.description}"), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done: bar.update(task, completed=done)

@@ -12,7 +12,7 @@ from typing import Final
 
 from hindsight_memory.cli.output import emit, say
 from hindsight_memory.domain import Check
-from hindsight_memory.errors import InvalidInput, Unavailable
+from hindsight_memory.errors import HindsightMemoryError, InvalidInput, Unavailable
 from hindsight_memory.settings import Settings
 
 _JSON: Final = "-H 'Content-Type: application/json'"
@@ -35,16 +35,21 @@ async def serve(settings: Settings, host: str, port: int, *, as_json: bool) -> N
     """Serve until a signal ends it, after saying where."""
     from hindsight_memory.build import build
     from hindsight_memory.server.app import run_server
-    from hindsight_memory.server.auth import check_bind
+    from hindsight_memory.server.auth import check_keys, check_tls
 
-    check_bind(host, settings.server.api_key)
+    check_tls(settings.server)
     _must_be_free(host, port)
     service = await build(settings)
-    checks = await service.ready()
+    try:
+        keyed = await check_keys(service, host)
+        checks = await service.ready()
+    except HindsightMemoryError:
+        await service.close()
+        raise
     if as_json:
         emit(_doors(settings, checks, host, port))
     else:
-        for line in _welcome(_doors(settings, checks, host, port), checks, keyed=bool(settings.server.api_key)):
+        for line in _welcome(_doors(settings, checks, host, port), checks, keyed=keyed):
             say(line)
     await run_server(service, host, port)
 
@@ -94,7 +99,8 @@ def _must_be_free(host: str, port: int) -> None:
 
 
 def _doors(settings: Settings, checks: Sequence[Check], host: str, port: int) -> Doors:
-    base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    scheme = "https" if settings.server.tls_cert else "http"
+    base = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
     embedder = next(check.note for check in checks if check.name == "embedder")
     return Doors(settings.database, embedder, f"{base}/", f"{base}/openapi.json", f"{base}/mcp")
 

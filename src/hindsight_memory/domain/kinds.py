@@ -22,6 +22,7 @@ class Source(StrEnum):
     TOOL = "tool"
     DOCUMENT = "document"
     SYSTEM = "system"
+    UNKNOWN = "unknown"
 
 
 class Visibility(StrEnum):
@@ -112,6 +113,14 @@ class Moment(StrEnum):
     TASK_END = "task_end"
 
 
+class Stop(StrEnum):
+    """Why language models were asked no further: the time was up, the day's share is spent, or none answers."""
+
+    TIME = "time"
+    DAY = "day"
+    MODEL = "model"
+
+
 class JobState(StrEnum):
     """How far a language model is with a memory."""
 
@@ -119,3 +128,13 @@ class JobState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
+
+
+class Handling(StrEnum):
+    """What becomes of personal data and secrets when they are written."""
+
+    MASK = "mask"
+    REDACT = "redact"
+    REJECT = "reject"
+    VAULT = "vault"
+    ALLOW = "allow"

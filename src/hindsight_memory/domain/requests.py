@@ -189,6 +189,18 @@ class Maintenance(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Work(Checked):
+    """What is to be done about what waits for language models: by default nothing, it is only told of.
+
+    ``retry`` tries once more what was given up, ``run`` has what waits read now, for ``within_s`` seconds at most.
+    """
+
+    retry: bool = False
+    run: bool = False
+    within_s: int = field(default=60, metadata=Limits(least=1, most=86_400))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Consolidation(Checked):
     """What consolidation is to do: ``dry_run`` only says what it would, ``propose`` lays it before a person.
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 
-from hindsight_memory.domain.kinds import Action, JobState, Kind, Source
+from hindsight_memory.domain.kinds import Action, JobState, Kind, Source, Stop
 from hindsight_memory.domain.records import Event, Memory, Relation, Window
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a guard saw in a text, and where (character offsets, end excluded)."""
+    """What a guard saw in a text, and where: the ``field``, and character offsets in it as it was cleaned, end excluded.
+
+    ``rule`` is the type of what was found, or the signal; ``note`` says what became of it.
+    """
 
     rule: str
     start: int
     end: int
     note: str = ""
+    field: str = "content"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +61,31 @@ class Factor:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """What speaks against a memory when it is held against the others that were found with it.
+
+    ``rule`` is ``contradiction``, ``otherwise`` (another answer to the question), ``authority``, ``demand`` or
+    ``deception``; ``against`` are the memories it is held against. What is ``withheld`` is left out of a context.
+    """
+
+    rule: str
+    because: str
+    against: tuple[str, ...] = ()
+    withheld: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Why:
     """Why a memory was found: ``score`` is the sum of the shares times the product of the factors.
 
-    ``inactive`` names each signal that took no part and says why.
+    ``inactive`` names each signal that took no part and says why, ``doubts`` is what speaks against the memory.
     """
 
     sentence: str
     shares: tuple[Share, ...]
     factors: tuple[Factor, ...]
     inactive: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +192,26 @@ class Check:
     hint: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """A search of every byte that the store keeps for texts that were removed; nothing is to be ``found``.
+
+    Each of the ``samples`` was looked for in UTF-8 and UTF-16 in all ``files``. Where one was found, the database was
+    ``compacted`` and searched again. ``note`` says what could not be done yet, and why. How many ``bytes`` there are is for
+    who may ask the doctor.
+    """
+
+    files: int = 0
+    bytes: int = 0
+    samples: int = 0
+    found: int = 0
+    compacted: bool = False
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What an erasure removed, counted: the proof of a purge."""
+    """What an erasure removed, counted, and the search for what may be left of it: the proof of a purge."""
 
     memories: int = 0
     words: int = 0
@@ -185,6 +221,11 @@ class Erased:
     names: int = 0
     times: int = 0
     sessions: int = 0
+    proof: Proof | None = None
+
+    def counted(self) -> dict[str, int]:
+        """The counts by their names."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "proof"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +362,8 @@ class Job:
 class Jobs:
     """How far language models are with a bank, in memories; ``latest`` are those with which something went wrong.
 
-    ``retried`` is how many that had been given up were put back into the queue just now.
+    ``retried`` is how many that had been given up were put back into the queue just now, ``read`` how many were read
+    because that was asked for, and ``stopped`` why that came to an end before all were.
     """
 
     queued: int = 0
@@ -330,3 +372,5 @@ class Jobs:
     failed: int = 0
     latest: tuple[Job, ...] = ()
     retried: int = 0
+    read: int = 0
+    stopped: Stop | None = None

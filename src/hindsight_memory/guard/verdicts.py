@@ -71,10 +71,12 @@ def undone(memory: Memory, events: Sequence[Event]) -> dict[str, Any] | None:
     if memory.status is Status.DELETED:
         status = Status.SUPERSEDED if memory.superseded_by else Status.ACTIVE
         return {"status": status, "deleted_at": None} | _read(before or {})
+    if before is None and memory.status is Status.QUARANTINED:
+        return {"status": Status.ACTIVE}  # the guards put it there as it came
     return None if before is None or memory.status is Status.ACTIVE else _read(before)
 
 
-_TAKING: Final = frozenset({"feedback", "forget", "expire", "merge", "evict", "episodes", "consolidate"})
+_TAKING: Final = frozenset({"feedback", "forget", "expire", "merge", "evict", "episodes", "consolidate", "scan"})
 """Verbs that take a memory out of sight."""
 
 

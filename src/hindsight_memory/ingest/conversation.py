@@ -12,6 +12,7 @@ from hindsight_memory.domain import (
     Action,
     Draft,
     Event,
+    Finding,
     Kind,
     Memory,
     Message,
@@ -22,8 +23,11 @@ from hindsight_memory.domain import (
     new_id,
 )
 from hindsight_memory.errors import InvalidInput
+from hindsight_memory.guard.screen import Admission, Screened
 from hindsight_memory.ingest.enrich import cleaned, content_hash, marks_of, remember
 from hindsight_memory.ingest.pipeline import written
+from hindsight_memory.ingest.resolve import added
+from hindsight_memory.ingest.screening import Screener
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Marks, Store, Tx
 from hindsight_memory.text.signals import is_small_talk
@@ -38,6 +42,7 @@ class Turn:
 
     memory: Memory
     marks: Marks
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,45 +50,59 @@ class ConversationWriter:
     """Stores the turns of a session."""
 
     store: Store
+    screener: Screener
     settings: WriteSettings
     clock: Callable[[], datetime]
 
-    async def __call__(self, messages: Sequence[Message], scope: Scope, actor: str) -> list[Receipt]:
+    async def __call__(
+        self, messages: Sequence[Message], scope: Scope, actor: str, most: float = 1.0
+    ) -> list[Receipt]:
         """Append turns to a session, in one transaction; the receipts come in their order.
+
+        ``most`` is how far whoever writes is believed, whoever they say has spoken.
 
         A turn that is known already stays as it is: known by its message id, or by time, speaker and text. Messages
         with neither are taken for a repeated call when they are exactly the session's last turns. A turn that was
-        forgotten does not come back. System prompts and blocks of recalled memory are not stored (``rejected``).
+        forgotten does not come back. System prompts, blocks of recalled memory and what the guards refuse are not
+        stored (``rejected``): the turns beside them are.
         """
-        turns = self.turns(messages, scope)
+        turns = await self.turns(messages, scope)
         async with self.store.transaction(scope) as tx:
-            return await self.append(turns, scope, actor, tx)
+            return await self.append(turns, scope, actor, tx, most)
 
-    def turns(self, messages: Sequence[Message], scope: Scope, until: datetime | None = None) -> list[Turn | None]:
-        """The messages as turns, ``None`` for what is not stored; working ones that expire ``until`` then, if given.
+    async def turns(
+        self, messages: Sequence[Message], scope: Scope, until: datetime | None = None
+    ) -> list[Turn | Receipt]:
+        """The messages as turns, or what is answered for those that are not stored.
 
-        To be made before a transaction: while it lasts, others wait.
+        Working ones that expire ``until`` then, if given. To be made before a transaction: while it lasts, others wait.
         """
         session_of(scope)
+        said = [message for message in messages if message.role is not Role.SYSTEM and cleaned(message.content)]
+        screened = await self.screener([(message, _SOURCES[message.role]) for message in said], scope.bank)
         seen: Counter[str] = Counter()
-        read = [self._turn(message, scope, until, seen) for message in messages]
-        return [None if memory is None else Turn(memory, marks_of(memory)) for memory in read]
+        pairs = zip(screened, said, strict=True)
+        made = {id(message): self._turn(each, message, scope, until, seen) for each, message in pairs}
+        return [made.get(id(message), _NOT_STORED) for message in messages]
 
-    async def append(self, turns: Sequence[Turn | None], scope: Scope, actor: str, tx: Tx) -> list[Receipt]:
-        """Append turns to the scope's session within a transaction."""
-        placed = await _place([turn.memory if turn else None for turn in turns], session_of(scope), tx)
-        pairs = list(zip(placed, turns, strict=True))
-        receipts = [
-            await _append(memory, turn.marks, actor, tx) if memory and turn else _NOT_STORED for memory, turn in pairs
-        ]
+    async def append(
+        self, turns: Sequence[Turn | Receipt], scope: Scope, actor: str, tx: Tx, most: float = 1.0
+    ) -> list[Receipt]:
+        """Append turns to the scope's session within a transaction; ``most`` is how far whoever writes is believed."""
+        memories = [turn.memory if isinstance(turn, Turn) else None for turn in turns]
+        believed = [each and replace(each, trust=min(each.trust, most)) for each in memories]
+        placed = await _place(believed, session_of(scope), tx)
+        receipts = [await _receipt(turn, memory, actor, tx) for turn, memory in zip(turns, placed, strict=True)]
         told = zip(placed, receipts, strict=True)
         await tx.record([written(turn, receipt, actor) for turn, receipt in told if turn and receipt.created])
         return receipts
 
-    def _turn(self, message: Message, scope: Scope, until: datetime | None, seen: Counter[str]) -> Memory | None:
-        content = cleaned(message.content)
-        if message.role is Role.SYSTEM or not content:
-            return None
+    def _turn(
+        self, screened: Screened[Message], told: Message, scope: Scope, until: datetime | None, seen: Counter[str]
+    ) -> Turn | Receipt:
+        if screened.verdict is Admission.REJECTED:
+            return replace(_NOT_STORED, findings=screened.findings)
+        message, content = screened.draft, cleaned(screened.draft.content)
         draft = Draft(
             content=content,
             kind=Kind.EPISODIC if until is None else Kind.WORKING,
@@ -95,9 +114,11 @@ class ConversationWriter:
             metadata=message.metadata,
             expires_at=until,
         )
-        turn = remember(draft, scope, self.clock(), self.settings)
+        turn = remember(screened.made(draft), scope, self.clock(), self.settings)
         aside = message.role is Role.TOOL or is_small_talk(content)
-        return replace(turn, context_only=aside, content_hash=_identity(turn, message, seen))
+        # By the id that it came with: of two ids, masked, may be left the same.
+        turn = replace(turn, context_only=aside, content_hash=_identity(turn, told, seen))
+        return Turn(turn, marks_of(turn), screened.findings)
 
 
 def _identity(turn: Memory, message: Message, seen: Counter[str]) -> str:
@@ -140,6 +161,13 @@ def _said(turn: Memory) -> tuple[str | None, Source, str]:
     return turn.speaker, turn.source, turn.content
 
 
+async def _receipt(turn: Turn | Receipt, placed: Memory | None, actor: str, tx: Tx) -> Receipt:
+    if isinstance(turn, Receipt):
+        return turn
+    assert placed is not None
+    return replace(await _append(placed, turn.marks, actor, tx), findings=turn.findings)
+
+
 async def _append(turn: Memory, marks: Marks, actor: str, tx: Tx) -> Receipt:
     known = await tx.known(turn.content_hash)
     if known is not None and known.kind is Kind.WORKING and turn.kind is Kind.EPISODIC:
@@ -149,7 +177,7 @@ async def _append(turn: Memory, marks: Marks, actor: str, tx: Tx) -> Receipt:
     assert turn.session_id is not None
     placed = replace(turn, turn=await tx.next_turn(turn.session_id, 1))
     await tx.add(placed, marks)
-    return Receipt(id=placed.id, action=Action.ADDED, created=True)
+    return Receipt(id=placed.id, action=added(placed), created=True)
 
 
 async def promote(working: Sequence[Memory], actor: str, now: datetime, tx: Tx) -> list[Memory]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from hindsight_memory.domain import Draft, Kind, Memory, Scope, Visibility, new_id
+from hindsight_memory.domain import EXTRACTED_FROM, Draft, Kind, Memory, Scope, Status, Visibility, new_id
 from hindsight_memory.errors import InvalidInput
+from hindsight_memory.guard.screen import Admission, Screened, admitted
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Marks
 from hindsight_memory.text.dates import mentioned_windows
@@ -18,14 +19,18 @@ from hindsight_memory.text.summary import summary_of
 from hindsight_memory.text.tokens import index_words, normalise
 
 _ALIAS: Final = "alias."
+_SAID: Final = 32
+"""Digits of a hash that say what a memory says; behind them, in that of an event, may stand when it happened."""
+_BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
 
 
-def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings) -> Memory:
-    """The memory a draft asks for.
+def remember(screened: Screened[Draft], scope: Scope, now: datetime, settings: WriteSettings) -> Memory:
+    """The memory a draft asks for; what is suspicious waits in quarantine.
 
     Raises ``InvalidInput`` when nothing is left of the content once it is cleaned, when a private memory names
     no agent, or when it would end before it begins.
     """
+    draft = admitted(screened)
     content = content_of(draft.content)
     private = draft.visibility is Visibility.PRIVATE
     if private and scope.agent_id is None:
@@ -38,7 +43,9 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
         agent_id=scope.agent_id,
         session_id=scope.session_id,
         content=content,
-        content_hash=identity(draft.kind, draft.key, content, scope.agent_id if private else None, scope.session_id),
+        content_hash=identity(
+            draft.kind, draft.key, content, scope.agent_id if private else None, scope.session_id, at=_at(draft)
+        ),
         summary=summary_for(content, settings),
         kind=draft.kind,
         key=draft.key,
@@ -59,6 +66,7 @@ def remember(draft: Draft, scope: Scope, now: datetime, settings: WriteSettings)
         outcome=draft.outcome,
         task=draft.task,
         tools=draft.tools,
+        status=Status.QUARANTINED if screened.verdict is Admission.QUARANTINED else Status.ACTIVE,
     )
 
 
@@ -81,13 +89,48 @@ def summary_for(content: str, settings: WriteSettings) -> str | None:
     return summary_of(content, settings.summary_tokens) if len(content) > settings.summary_over else None
 
 
-def identity(kind: Kind, key: str | None, content: str, owner: str | None, session_id: str | None = None) -> str:
-    """The hash of what a memory says.
+def identity(
+    kind: Kind,
+    key: str | None,
+    content: str,
+    owner: str | None,
+    session_id: str | None = None,
+    *,
+    at: datetime | None = None,
+) -> str:
+    """The hash of what a memory says, and of an event also when it happened (``at``), where its writer said so.
 
     What one agent keeps to itself is never the same as what another says, nor what lies on the desks of two sessions.
     """
     desk = ("session", session_id) if kind is Kind.WORKING and session_id is not None else ()
-    return content_hash(kind, key, content, *(() if owner is None else (owner,)), *desk)
+    said = content_hash(kind, key, content, *(() if owner is None else (owner,)), *desk)
+    if kind is not Kind.EPISODIC or at is None:
+        return said
+    return f"{said}{(at - _BEGINNING) // timedelta(microseconds=1):016x}"
+
+
+def said_of(memory: Memory) -> str:
+    """What the hash of a memory begins with: that of what it says, whenever it happened."""
+    return memory.content_hash[:_SAID]
+
+
+def is_dated(memory: Memory) -> bool:
+    """Whether this is an event, written by itself, whose writer said when it happened."""
+    return len(memory.content_hash) > _SAID
+
+
+def happened_apart(one: Memory, two: Memory) -> bool:
+    """Whether two memories that say the same tell of two things: what happened twice happened twice.
+
+    Nor is what is so the same as that it happened.
+    """
+    dated = is_dated(one) or is_dated(two)
+    return dated and (one.kind is not two.kind or one.occurred_at != two.occurred_at)
+
+
+def _at(draft: Draft) -> datetime | None:
+    """When an event happened, as its writer says; that it was told in a turn then does not say so."""
+    return None if EXTRACTED_FROM in draft.metadata else draft.occurred_at
 
 
 def owner_of(memory: Memory) -> str | None:

@@ -33,7 +33,7 @@ class Extractor:
             if drafts:
                 scope = replace(Scope.of_bank(bank), agent_id=turn.agent_id, session_id=turn.session_id)
                 with suppress(InvalidInput):  # the turn was forgotten in the meantime
-                    created += sum(receipt.created for receipt in await self.write(drafts, scope, _WORKER))
+                    created += sum(receipt.created for receipt in await self.write(drafts, scope, _WORKER, turn.trust))
         return created
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hindsight_memory.domain import Memory, Scope, Status
+from hindsight_memory.errors import told
 from hindsight_memory.ingest.extract import Extractor
 from hindsight_memory.ingest.second_look import SecondLook
 from hindsight_memory.models.base import Embedder, ModelFailed, passage, windows
@@ -82,7 +83,7 @@ class Indexer:
                 wait = pause
             except Exception as error:  # noqa: BLE001  # the loop outlives whatever a model or the disk does to it
                 wait, pause = pause, min(pause * 2, _LONGEST_PAUSE)
-                _log.warning("Indexing waits %.0f s: %r", wait, error)
+                _log.warning("Indexing waits %.0f s: %s", wait, told(error))
             self._wrote = False
             if not self._closing:
                 with suppress(TimeoutError):

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from hindsight_memory.domain import Draft, Event, Memory, Receipt, Scope, Status, new_id
+from hindsight_memory.domain import Action, Draft, Event, Memory, Receipt, Scope, Status, new_id
+from hindsight_memory.guard.screen import Admission
+from hindsight_memory.ingest.belief import Belief, Believed
 from hindsight_memory.ingest.enrich import marks_of, remember
-from hindsight_memory.ingest.relate import asked_of, relate
+from hindsight_memory.ingest.relate import Asked, asked_of, relate
 from hindsight_memory.ingest.resolve import Verdict, settle, stand
+from hindsight_memory.ingest.screening import Screener
 from hindsight_memory.settings import WriteSettings
-from hindsight_memory.store.base import Store, Tx
+from hindsight_memory.store.base import Marks, Store, Tx
 from hindsight_memory.strength import expired
 
 
@@ -20,24 +24,48 @@ class Writer:
     """Stores drafts."""
 
     store: Store
+    screener: Screener
+    belief: Belief
     settings: WriteSettings
     clock: Callable[[], datetime]
 
-    async def __call__(self, drafts: Sequence[Draft], scope: Scope, actor: str) -> list[Receipt]:
-        """Store drafts, all in one transaction or none; the receipts come in their order."""
-        memories = [remember(draft, scope, self.clock(), self.settings) for draft in drafts]
-        asked = [asked_of(draft) for draft in drafts]
-        marks = [marks_of(memory) for memory in memories]  # before the transaction: while it lasts, others wait
+    async def __call__(self, drafts: Sequence[Draft], scope: Scope, actor: str, most: float = 1.0) -> list[Receipt]:
+        """Store drafts, all in one transaction or none; the receipts come in their order.
+
+        ``most`` is how far whoever writes is believed, whatever source they name. What is suspicious is stored in
+        quarantine. Raises ``InvalidInput`` for what the guards do not let in.
+        """
+        screened = await self.screener([(draft, draft.source) for draft in drafts], scope.bank)  # guard
+        drawn = [(remember(each, scope, self.clock(), self.settings), each.suspicion) for each in screened]
+        asked = [() if each.verdict is Admission.QUARANTINED else asked_of(each.draft) for each in screened]
+        marks = [marks_of(memory) for memory, _ in drawn]  # before the transaction: while it lasts, others wait
         async with self.store.transaction(scope) as tx:  # read, decide, write: one transaction
+            held = await self.belief(drawn, most, tx)
+            memories = [each.memory for each in held]
+            pairs = zip(held, marks, strict=True)
+            settled = [await self._settle(each, found_by, actor, tx) for each, found_by in pairs]
             receipts = [
-                await settle(memory, found_by, await _stand(memory, actor, tx), tx)
-                for memory, found_by in zip(memories, marks, strict=True)
+                replace(receipt, findings=(*each.findings, *receipt.findings))
+                for receipt, each in zip(settled, screened, strict=True)
             ]
             stored = list(zip(memories, receipts, asked, strict=True))
-            edges = [await relate(wanted, memory, receipt, tx) for memory, receipt, wanted in stored]
+            edges = [await relate(_standing(memory, wanted), memory, receipt, tx) for memory, receipt, wanted in stored]
             told = zip(memories, receipts, edges, strict=True)
             await tx.record([written(memory, receipt, actor, new) for memory, receipt, new in told])
         return receipts
+
+    async def _settle(self, believed: Believed, marks: Marks, actor: str, tx: Tx) -> Receipt:
+        memory = believed.memory
+        verdict = await _stand(memory, actor, tx)
+        receipt = replace(await settle(memory, marks, verdict, tx), findings=believed.findings)
+        if receipt.action is Action.DUPLICATE and verdict.old is not None:
+            return replace(receipt, version=(await self.belief.borne_out(verdict.old, memory, tx)).version)
+        return receipt if believed.lesson is None else replace(receipt, related=(believed.lesson,))
+
+
+def _standing(memory: Memory, asked: Sequence[Asked]) -> Sequence[Asked]:
+    """The relations asked for, of what stands: what waits in quarantine leads nowhere."""
+    return asked if memory.status is Status.ACTIVE else ()
 
 
 async def _stand(memory: Memory, actor: str, tx: Tx) -> Verdict:
@@ -51,8 +79,10 @@ async def _stand(memory: Memory, actor: str, tx: Tx) -> Verdict:
 
 
 def written(memory: Memory, receipt: Receipt, actor: str, relations: Sequence[str] = ()) -> Event:
-    """The event of a write. It names the memory and its new relations, and holds none of its text."""
-    detail = {"action": receipt.action, "related": list(receipt.related), "trust": memory.trust}
+    """The event of a write. It names the memory, what was seen in it and its new relations, and holds no text of it."""
+    detail: dict[str, Any] = {"action": receipt.action, "related": list(receipt.related), "trust": memory.trust}
+    if receipt.findings:
+        detail["findings"] = sorted({each.rule for each in receipt.findings})
     return Event(
         id=new_id(memory.created_at),
         bank_id=memory.bank_id,

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from hindsight_memory.assist.assistant import Advice, Assistant, Task
 from hindsight_memory.domain import Event, Kind, Memory, Role, Scope, Source, Status, new_id
-from hindsight_memory.errors import HindsightMemoryError, InvalidInput
+from hindsight_memory.errors import HindsightMemoryError, InvalidInput, told
 from hindsight_memory.ingest.derived import derived_from
 from hindsight_memory.ingest.extract import is_told
 from hindsight_memory.ingest.judge import Judge, is_judged
@@ -25,6 +25,7 @@ from hindsight_memory.ingest.pipeline import Writer
 from hindsight_memory.ingest.sessions import SessionKeeper
 from hindsight_memory.ingest.told import MODEL, drafts_told
 from hindsight_memory.models.base import ModelFailed
+from hindsight_memory.models.budget import Budget
 from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Due, Setback, Stage, Store, Terms
 
@@ -70,6 +71,8 @@ class Reading:
     clock: Callable[[], datetime]
     gone: Callable[[str], bool] = lambda _: False
     """Whether a holder of a claim has ended without giving it back."""
+    budget: Budget | None = None
+    """What the models of this process take their tokens from."""
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _started: bool = False
@@ -79,6 +82,8 @@ class Reading:
     _crowded: bool = False
     _day: date | None = None
     _read: int = 0
+    _elsewhere: int = 0
+    _told: tuple[int, int] = (0, 0)
 
     def wake(self) -> None:
         """Something may be due."""
@@ -88,6 +93,11 @@ class Reading:
         """Let ``run`` end after what it is at."""
         self._closing = True
         self._news.set()
+
+    async def close(self) -> None:
+        """Tell the others what searches and looks back took since the last time."""
+        if self.budget is not None and self.budget.spent:
+            await self.account()
 
     async def run(self) -> None:
         """Work until stopped; rests while nothing is due, and longer and longer while the model fails."""
@@ -104,7 +114,7 @@ class Reading:
                     await asyncio.wait_for(self._news.wait(), self.settings.write.poll_s)
                 self._news.clear()
             except Exception as error:  # noqa: BLE001  # the loop outlives whatever a model or the disk does to it
-                _log.warning("Reading waits %.0f s: %r", pause, error)
+                _log.warning("Reading waits %.0f s: %s", pause, told(error))
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -117,25 +127,63 @@ class Reading:
             if not self._started:
                 await self.store.give_back(self.gone)
                 self._started = True
-            batch = self._left_today()
-            if not self.assistant.models or not batch:
+            if not self.assistant.models:
                 return 0
-            due = await self.store.claim(Stage.READ, self.holder, terms_of(self.settings, self.clock(), batch), bank)
+            await self.account()
+            batch = self._left_today()
+            if batch <= 0:
+                return 0
+            due = await self._claim(batch, bank)
             if not due:
                 return 0
-            self._read += len(due)
-            answered = await self._all(list(_jobs(due)))
+            try:
+                answered = await self._all(list(_jobs(due)))
+            finally:
+                with suppress(HindsightMemoryError):  # it is told with the next
+                    await asyncio.shield(self.account())
         if not answered:
             raise ModelFailed("The language model does not answer.", hint="Rules decide meanwhile.")
         return len(due)
 
+    async def _claim(self, batch: int, bank: str | None) -> list[Due]:
+        """Take memories to be read; whoever is stopped in the middle of it gives back what was taken."""
+        terms = terms_of(self.settings, self.clock(), batch)
+        taking = asyncio.ensure_future(self.store.claim(Stage.READ, self.holder, terms, bank))
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            for job in _jobs(await taking):
+                with suppress(HindsightMemoryError):  # its lease will end
+                    await self._settle(job, Setback(tried=False))
+            raise
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the day's memories are read, or its tokens taken."""
+        return self._left_today() <= 0 or (self.budget is not None and self.budget.refused)
+
+    async def account(self) -> None:
+        """Tell the processes that share the store what was taken today, and learn what they took: it is one budget."""
+        today = self.clock().date()
+        if today != self._day:
+            self._day, self._read, self._told = today, 0, (0, 0)
+        tokens, read = 0 if self.budget is None else self.budget.spent, self._read
+        before, self._told = self._told, (tokens, read)
+        try:
+            every = await self.store.spend(today, tokens - before[0], read - before[1])
+        except BaseException:
+            self._told = before
+            raise
+        self._elsewhere = every[1] - read
+        if self.budget is not None:
+            self.budget.elsewhere = every[0] - tokens
+
     def _left_today(self) -> int:
         """How many memories may be taken now."""
-        today, settings = self.clock().date(), self.settings.read
-        if today != self._day:
-            self._day, self._read = today, 0
+        settings = self.settings.read
         self._abreast = min(self._abreast or settings.at_once, settings.at_once)
-        return min(self._abreast, settings.daily_memories - self._read) if settings.daily_memories else self._abreast
+        left = settings.daily_memories - self._read - self._elsewhere
+        return min(self._abreast, left) if settings.daily_memories else self._abreast
 
     async def _all(self, jobs: Sequence[Job]) -> bool:
         """Do jobs side by side; returns whether the models answer. Whoever is stopped gives back what is not done."""
@@ -225,17 +273,18 @@ class Reading:
         if drafts := await asyncio.to_thread(drafts_told, turn, advice.value, known):
             scope = replace(Scope.of_bank(turn.bank_id), agent_id=turn.agent_id, session_id=turn.session_id)
             with suppress(InvalidInput):  # the turn was forgotten in the meantime
-                await self.write(drafts, scope, MODEL)
+                await self.write(drafts, scope, MODEL, turn.trust)
         return advice
 
     async def _summarise(self, memory: Memory) -> Advice[str]:
         advice = await self.assistant.summarise(memory.content)
         if advice.value is None:
             return advice
+        summary = await self.write.screener.text(advice.value, memory.bank_id)
         async with self.store.transaction(Scope.of_bank(memory.bank_id)) as tx:
             held = next(iter(await tx.get([memory.id])), None)
-            if held is not None and _said(held) == _said(memory) and held.summary != advice.value:
-                changed = await tx.change(held, summary=advice.value)
+            if held is not None and _said(held) == _said(memory) and held.summary != summary:
+                changed = await tx.change(held, summary=summary)
                 await tx.record([self._event("summarise", changed)])
         return advice
 
@@ -259,6 +308,8 @@ class Reading:
         return Advice(True)
 
     async def _settle(self, job: Job, setback: Setback | None) -> None:
+        if setback is None or setback.tried or setback.final:
+            self._read += len(job.ids)
         async with self.store.transaction(Scope.of_bank(job.bank)) as tx:
             now = {memory.id: _said(memory) for memory in await tx.get(job.ids)}
             # What was changed meanwhile is due as it is now.

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from hindsight_memory.domain import Action, Memory, Receipt, Relation, RelationType, Source, Status, Tier
-from hindsight_memory.ingest.enrich import owner_of
+from hindsight_memory.domain import Action, Kind, Memory, Receipt, Relation, RelationType, Source, Status, Tier
+from hindsight_memory.ingest.enrich import is_dated, owner_of, said_of
 from hindsight_memory.store.base import Marks, Reader, Tx, Where
 from hindsight_memory.strength import began
 from hindsight_memory.text.keys import has_many
@@ -35,20 +35,41 @@ class Verdict:
 
 async def stand(memory: Memory, reader: Reader) -> Verdict:
     """What content and key can decide at once, with no model: the same again, or another value of the same key."""
-    known = await reader.known(memory.content_hash)
-    if known is not None and (known.status is Status.ACTIVE or _held_back(known, memory)):
+    known = await _known(memory, reader)
+    if known is not None:
         return Verdict(Standing.SAME, known)
-    old = await value_of(memory.key, memory, reader)
+    old = None if memory.status is Status.QUARANTINED else await value_of(memory.key, memory, reader)
     if old is None:
         return Verdict(Standing.UNRELATED)
     if memory.trust < old.trust:
         return Verdict(Standing.CONTRADICTS, old)
-    return Verdict(Standing.NEWER if memory.occurred_at >= old.occurred_at else Standing.OLDER, old)
+    if memory.occurred_at >= old.occurred_at:
+        return Verdict(Standing.NEWER, old)
+    # A later date, which anybody can write, makes what is trusted less no successor of what is trusted more.
+    return Verdict(Standing.OLDER if memory.trust == old.trust else Standing.CONTRADICTS, old)
+
+
+async def _known(memory: Memory, reader: Reader) -> Memory | None:
+    """What says the same already; an event is the same one as long as nobody says that it happened at another time."""
+    if memory.kind is not Kind.EPISODIC:
+        known = await reader.known(memory.content_hash)
+    else:
+        known = await reader.happened(said_of(memory), memory.occurred_at if is_dated(memory) else None)
+    if known is not None and (known.status is Status.ACTIVE or _held_back(known, memory) or _is_past(known, memory)):
+        return known
+    other = await reader.happened(said_of(memory), None) if is_dated(memory) else None
+    return other if other is not None and _held_back(other, memory) else None
+
+
+def _is_past(known: Memory, memory: Memory) -> bool:
+    """Whether something has taken an event's place since: that it is written again, as of then, changes nothing."""
+    return is_dated(memory) and known.status is Status.SUPERSEDED
 
 
 def _held_back(known: Memory, memory: Memory) -> bool:
-    """Whether a text is in quarantine, and stays there when others than the user write it again."""
-    return known.status is Status.QUARANTINED and memory.source is not Source.USER
+    """Whether a text is in quarantine, and stays there when others than the user write it, or it is suspicious again."""
+    again = memory.source is not Source.USER or memory.status is Status.QUARANTINED
+    return known.status is Status.QUARANTINED and again
 
 
 async def value_of(key: str | None, memory: Memory, reader: Reader) -> Memory | None:
@@ -70,15 +91,31 @@ async def settle(memory: Memory, marks: Marks, verdict: Verdict, tx: Tx) -> Rece
             return await _store_beside(memory, marks, old, tx)
         case _:
             await tx.add(memory, marks)
-            return Receipt(id=memory.id, action=Action.ADDED, created=True)
+            return Receipt(id=memory.id, action=added(memory), created=True)
+
+
+def added(memory: Memory) -> Action:
+    """What a receipt says of a memory that was stored beside the others: that it stands, or waits for a person."""
+    return Action.QUARANTINED if memory.status is Status.QUARANTINED else Action.ADDED
 
 
 async def _supersede(memory: Memory, marks: Marks, old: Memory, tx: Tx) -> Receipt:
     new = replace(memory, version=old.version + 1)
-    await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=began(new))
+    gone = [old, *await _beside(old, new, tx)]
+    for each in gone:
+        await tx.change(each, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=began(new))
     await tx.add(new, marks)
-    await tx.relate(_edge(RelationType.SUPERSEDES, new, old))
-    return Receipt(id=new.id, action=Action.SUPERSEDES, created=True, version=new.version, related=(old.id,))
+    for each in gone:
+        await tx.relate(_edge(RelationType.SUPERSEDES, new, each))
+    related = tuple(each.id for each in gone)
+    return Receipt(id=new.id, action=Action.SUPERSEDES, created=True, version=new.version, related=related)
+
+
+async def _beside(old: Memory, new: Memory, tx: Tx) -> list[Memory]:
+    """Other values of a key that stand beside the one that is replaced: less trusted ones, which contradicted it."""
+    where = Where(now=new.created_at, viewer=new.agent_id, key=new.key, tiers=tuple(Tier), findable=False)
+    found = await tx.find(where, _MOST_VALUES)
+    return [each for each in found if each.id != old.id and owner_of(each) == owner_of(new) and each.trust < old.trust]
 
 
 async def _store_as_past(memory: Memory, marks: Marks, newer: Memory, tx: Tx) -> Receipt:

@@ -23,11 +23,12 @@ from hindsight_memory.domain import (
     Tier,
     new_id,
 )
-from hindsight_memory.ingest.enrich import owner_of
+from hindsight_memory.ingest.enrich import happened_apart, owner_of
 from hindsight_memory.ingest.made import is_account
 from hindsight_memory.store.base import Reader, Store, Tx, Where
 from hindsight_memory.strength import began
 from hindsight_memory.text.bearing import Bearing, changed, same
+from hindsight_memory.text.keys import has_many
 from hindsight_memory.text.lessons import is_reflected
 from hindsight_memory.text.statements import statements
 from hindsight_memory.text.tokens import query_words
@@ -93,7 +94,7 @@ class SecondLook:
             old, new = held.get(ruling.old.id), held.get(ruling.new.id)
             if old is None or new is None or not _unchanged(old, ruling.old) or not _unchanged(new, ruling.new):
                 return  # that is looked at when it is indexed
-            if old.superseded_by is not None or await _flagged(old, new, tx):
+            if await _is_settled(replace(ruling, old=old, new=new), tx):
                 return
             detail = await settle(replace(ruling, old=old, new=new), tx, self.clock())
             await tx.record([_event(old, new, detail, self.clock())])
@@ -103,11 +104,13 @@ async def settle(ruling: Ruling, tx: Tx, now: datetime) -> dict[str, Any]:
     """Apply a ruling; returns what the log says of it.
 
     What repeats is merged into the newer memory. A changed fact is superseded. A turn, or a text of which only a part
-    has changed, stays: it is marked as replaced there, and never comes before what replaced it. What is trusted more
-    than its correction is left, and both are flagged.
+    has changed, stays: a relation says what replaced it there, ``superseded_by`` is the last of those, and it never
+    comes before one. What is trusted more than its correction is left, and both are flagged.
     """
     old, new, bearing = ruling.old, ruling.new, ruling.bearing
     if bearing is None:
+        if new.trust < old.trust:
+            old, new = new, old  # the better witness stays, whoever spoke last
         await tx.change(new, **_together(old, new))
         await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=began(new))
         await tx.relate(_edge(RelationType.SUPERSEDES, new, old, now, {"rule": ruling.rule}))
@@ -119,17 +122,33 @@ async def settle(ruling: Ruling, tx: Tx, now: datetime) -> dict[str, Any]:
     if whole:
         await tx.change(old, status=Status.SUPERSEDED, superseded_by=new.id, valid_until=began(new))
     else:
-        await tx.change(old, superseded_by=new.id)
+        await tx.change(old, superseded_by=await _replacing(old, new, tx))
     await tx.relate(_edge(RelationType.SUPERSEDES, new, old, now, {"rule": bearing.rule, "whole": whole}))
     return {"action": "supersedes", "rule": bearing.rule, "whole": whole}
 
 
-async def _flagged(old: Memory, new: Memory, tx: Tx) -> bool:
-    """Whether the two were found to differ before; the question is still open."""
-    edges = await tx.relations([new.id])
-    return any(
-        edge.type is RelationType.CONTRADICTS and {edge.from_id, edge.to_id} == {old.id, new.id} for edge in edges
-    )
+async def _is_settled(ruling: Ruling, tx: Tx) -> bool:
+    """Whether the question between the two is open, or what the ruling is about was replaced before.
+
+    Each statement of a turn is replaced once in each respect: what replaces its successor is found from there.
+    """
+    old, new, bearing = ruling.old, ruling.new, ruling.bearing
+    edges = await tx.relations([old.id])
+    if any(edge.type is RelationType.CONTRADICTS and new.id in (edge.from_id, edge.to_id) for edge in edges):
+        return True
+    if old.superseded_by is None or bearing is None:
+        return old.superseded_by is not None
+    by = [edge.from_id for edge in edges if edge.type is RelationType.SUPERSEDES and edge.to_id == old.id]
+    spoken = old.turn is not None
+    parts = [changed(old.content, each.content, spoken=spoken or each.turn is not None) for each in await tx.get(by)]
+    about = bearing.rule, bearing.old
+    return not parts or any(part is None or (part.rule, part.old) == about for part in parts)
+
+
+async def _replacing(old: Memory, new: Memory, tx: Tx) -> str:
+    """The id of the last of what replaced a part of a memory."""
+    before = await tx.get([] if old.superseded_by is None else [old.superseded_by])
+    return max((*before, new), key=lambda each: (each.occurred_at, each.id)).id
 
 
 def _rulings(memory: Memory, near: Sequence[Memory]) -> list[Ruling]:
@@ -139,7 +158,7 @@ def _rulings(memory: Memory, near: Sequence[Memory]) -> list[Ruling]:
         old, new = sorted((memory, other), key=lambda each: (each.occurred_at, each.id))
         spoken = old.turn is not None or new.turn is not None
         if not spoken and same(old.content, new.content):
-            found.append(Ruling(old, new, None))
+            found += [] if happened_apart(old, new) else [Ruling(old, new, None)]
         elif bearing := changed(old.content, new.content, spoken=spoken):
             found.append(Ruling(old, new, bearing))
     return found
@@ -159,8 +178,12 @@ def comparable(memory: Memory, other: Memory) -> bool:
         speaks(other)
         and owner_of(memory) == owner_of(other)
         and (memory.speaker or other.speaker) == (other.speaker or memory.speaker)
-        and not (memory.key and other.key and memory.key == other.key)  # the first look has seen to that
+        and not _of_one_value(memory, other)  # the first look has seen to that
     )
+
+
+def _of_one_value(memory: Memory, other: Memory) -> bool:
+    return memory.key is not None and memory.key == other.key and not has_many(memory.key)
 
 
 def _unchanged(now: Memory, before: Memory) -> bool:

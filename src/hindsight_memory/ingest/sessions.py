@@ -51,7 +51,8 @@ class SessionKeeper:
 
     async def put(self, state: SessionState, scope: Scope, actor: str, version: int | None) -> Desk:
         """Replace the state. Raises ``Conflict`` when ``version`` is given and is not the stored one."""
-        session_id, now, laid = session_of(scope), self.clock(), laid_out(state)
+        session_id, now = session_of(scope), self.clock()
+        laid = laid_out(await self.converser.screener.plain(state, Source.AGENT, scope.bank))
         async with self.store.transaction(scope) as tx:
             desk = (await tx.take_desk(session_id)).at(now)
             if version not in (None, desk.version):
@@ -63,6 +64,7 @@ class SessionKeeper:
     async def patch(self, patch: StatePatch, scope: Scope, actor: str) -> Desk:
         """Change the state. Raises ``InvalidInput`` when a list would grow too long."""
         session_id, now = session_of(scope), self.clock()
+        patch = await self.converser.screener.plain(patch, Source.AGENT, scope.bank)
         async with self.store.transaction(scope) as tx:
             desk = (await tx.take_desk(session_id)).at(now)
             state = patched(desk.state, patch)
@@ -76,6 +78,7 @@ class SessionKeeper:
         Where the session has ended in the meantime, nothing is done.
         """
         session_id, now = session_of(scope), self.clock()
+        patch = await self.converser.screener.plain(patch, Source.AGENT, scope.bank)
         async with self.store.transaction(scope) as tx:
             desk = (await tx.take_desk(session_id)).at(now)
             if desk.expires_at is None:
@@ -85,7 +88,9 @@ class SessionKeeper:
             deed = _Deed("note_session", scope.bank, actor, now)
             return await self._keep(desk, replace(desk, state=patched(desk.state, ours)), deed, tx)
 
-    async def append(self, messages: Sequence[Message], scope: Scope, actor: str, *, rules: bool) -> Appended:
+    async def append(
+        self, messages: Sequence[Message], scope: Scope, actor: str, *, rules: bool, most: float = 1.0
+    ) -> Appended:
         """Lay messages on the desk, each a working memory; see ``ConversationWriter`` for which are stored.
 
         Args:
@@ -93,12 +98,13 @@ class SessionKeeper:
             scope: The session, and who writes.
             actor: Who it is put down to.
             rules: Whether rules keep the state by what the new messages say.
+            most: How far whoever writes is believed, whoever they say has spoken.
         """
         session_id, now = session_of(scope), self.clock()
-        turns = self.converser.turns(messages, scope, self._until(now))
+        turns = await self.converser.turns(messages, scope, self._until(now))
         async with self.store.transaction(scope) as tx:
             desk = (await tx.take_desk(session_id)).at(now)
-            receipts = await self.converser.append(turns, scope, actor, tx)
+            receipts = await self.converser.append(turns, scope, actor, tx, most)
             new = sum(receipt.created for receipt in receipts)
             state = await self._observed(desk, new, tx) if rules and new else desk.state
             if not rules:  # the caller keeps it: no model is to read what is said
@@ -134,8 +140,9 @@ class SessionKeeper:
         """The state after the latest ``new`` turns, by rules; what would not fit is left out."""
         end = await tx.next_turn(desk.session_id, 0)
         turns = await tx.turns(desk.session_id, end - new - _LOOK_BACK, end - 1)
-        said = [Said(_ROLES[turn.source], turn.content) for turn in turns if turn.source in _ROLES]
-        fresh = sum(turn.turn >= end - new for turn in turns if turn.turn is not None and turn.source in _ROLES)
+        turns = [turn for turn in turns if turn.source in _ROLES and turn.status is Status.ACTIVE]
+        said = [Said(_ROLES[turn.source], turn.content) for turn in turns]
+        fresh = sum(turn.turn >= end - new for turn in turns if turn.turn is not None)
         state = desk.state
         for place in range(len(said) - fresh, len(said)):
             with suppress(InvalidInput):

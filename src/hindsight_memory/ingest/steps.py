@@ -8,8 +8,10 @@ from datetime import datetime
 
 from hindsight_memory.domain import Action, Draft, Kind, Memory, Outcome, Receipt, Scope, Source, Status, Step, Tier
 from hindsight_memory.errors import InvalidInput
+from hindsight_memory.guard.screen import Screened, admitted
 from hindsight_memory.ingest.conversation import ConversationWriter, Turn, session_of
 from hindsight_memory.ingest.enrich import cleaned, content_hash, marks_of, owner_of, remember
+from hindsight_memory.ingest.screening import Screener
 from hindsight_memory.settings import ReflectSettings, WriteSettings
 from hindsight_memory.store.base import Store, Tx, Where
 from hindsight_memory.text.errors import tag_of
@@ -32,6 +34,7 @@ class StepWriter:
     """Stores the steps of tasks."""
 
     store: Store
+    screener: Screener
     converser: ConversationWriter
     write: WriteSettings
     settings: ReflectSettings
@@ -43,7 +46,8 @@ class StepWriter:
         The first failure with an error can be found, and what overcame it. What fails again in the same way, and what
         simply goes well, is kept for what stands around it.
         """
-        memory = self._memory(step, scope)
+        (screened,) = await self.screener([(step, Source.TOOL)], scope.bank)
+        memory = self._memory(screened, step.id, scope)
         marks, tried = marks_of(memory), Tried.of(memory)
         async with self.store.transaction(scope) as tx:
             before = await self._before(memory, scope, tx)
@@ -53,12 +57,13 @@ class StepWriter:
                 return _taken(
                     receipt, Tried.of(known), [each for each in before if in_order(each.memory) < in_order(known)]
                 )
-            turn = Turn(replace(memory, context_only=_is_aside(tried, before)), marks)
+            aside = _is_aside(tried, before)
+            turn = Turn(replace(memory, context_only=aside), marks, screened.findings)
             (receipt,) = await self.converser.append([turn], scope, actor, tx)
         return _taken(receipt, tried, before)
 
-    def _memory(self, step: Step, scope: Scope) -> Memory:
-        session_id = session_of(scope)
+    def _memory(self, screened: Screened[Step], step_id: str | None, scope: Scope) -> Memory:
+        session_id, step = session_of(scope), admitted(screened)
         if step.outcome is Outcome.PENDING:
             hint = "Record a step when it is over, as success or failure."
             raise InvalidInput("outcome is pending.", hint=hint, field="outcome")
@@ -82,9 +87,9 @@ class StepWriter:
             task=step.task,
             tools=(step.tool,),
         )
-        memory = remember(draft, scope, self.clock(), self.write)
+        memory = remember(screened.made(draft), scope, self.clock(), self.write)
         at = None if step.occurred_at is None else step.occurred_at.isoformat()
-        name = step.id or (None if at is None else content_hash(at, memory.content)) or memory.id
+        name = step_id or (None if at is None else content_hash(at, memory.content)) or memory.id
         first = memory.content.partition("\n")[0] if memory.summary else None
         return replace(memory, summary=first, content_hash=content_hash("step", session_id, owner_of(memory), name))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -28,13 +28,12 @@ async def apply(batch: Sequence[Planned], tx: Tx, scope: Scope, now: datetime) -
             await _move(standing, tx)
         case "merge":
             standing, details = await _merge(standing, held, tx, now)
-        case "episodes" | "consolidate":
+        case "episodes" | "consolidate" | "lessons":
             return await derive(batch, tx, now)
         case "purge":
-            details = {each.change.memory_id: asdict(await tx.erase([each.change.memory_id])) for each in standing}
+            details = {each.change.memory_id: (await tx.erase([each.change.memory_id])).counted() for each in standing}
         case _:
-            for each in standing:
-                await _forget(held[each.change.memory_id], tx, now)
+            await _forget([held[each.change.memory_id] for each in standing], tx, now)
     await tx.record([_event(each, details.get(each.change.memory_id, {}), scope, now) for each in standing])
     return standing
 
@@ -45,8 +44,8 @@ async def _move(batch: Sequence[Planned], tx: Tx) -> None:
             await tx.set_tier([each.change.memory_id for each in batch if each.tier is tier], tier)
 
 
-async def _forget(memory: Memory, tx: Tx, now: datetime) -> None:
-    await tx.change(memory, status=Status.DELETED, deleted_at=now)
+async def _forget(memories: Sequence[Memory], tx: Tx, now: datetime) -> None:
+    await tx.change_all(memories, status=Status.DELETED, deleted_at=now)
 
 
 async def _merge(
@@ -69,8 +68,7 @@ async def _merge(
             marks = marks_of(replace(memory, **values)) if _MARKED & values.keys() else None
             await tx.change(memory, marks, **values)
         await _hand_over(memory, repeats, tx)
-        for repeat in repeats:
-            await _forget(repeat, tx, now)
+        await _forget(repeats, tx, now)
         made += group
         details |= {repeat.id: {"related": [memory.id]} for repeat in repeats}
     return made, details

@@ -15,7 +15,9 @@ Repeats: TypeAlias = Callable[[Memory, Sequence[Memory]], Memory | None]
 """The one of its neighbours that a memory repeats, if it repeats one."""
 
 ACTOR: Final = "maintenance"
-_HIDING: Final = frozenset({"expire", "merge", "evict", "episodes", "consolidate"})
+_HIDING: Final = frozenset({"expire", "merge", "evict", "episodes", "consolidate", "lessons"})
+_WEIGHING: Final = ("consolidate", "lessons", "purge", "tier")
+"""What maintenance does that is no reason to weigh anew what was derived: it follows from that, or changes no word."""
 
 
 @dataclass(slots=True)
@@ -78,13 +80,17 @@ class Planned:
         return (memory.version, memory.last_accessed_at) == (self.version, self.used_at)
 
 
-def planned(
-    memory: Memory, what: str, why: str, numbers: Mapping[str, float] | None = None, *, tier: Tier | None = None
-) -> Planned:
-    """A change of a memory as it is now."""
+def planned(memory: Memory, what: str, why: str, numbers: Mapping[str, float] | None = None, **more: Any) -> Planned:
+    """A change of a memory as it is now; ``more`` are further fields of ``Planned``."""
     change = Change(memory.id, what, why, dict(numbers or {}))
     hides = what in _HIDING and memory.status is Status.ACTIVE
-    return Planned(change=change, version=memory.version, used_at=memory.last_accessed_at, hides=hides, tier=tier)
+    return Planned(change=change, version=memory.version, used_at=memory.last_accessed_at, hides=hides, **more)
+
+
+async def stirred(bench: Bench) -> int | None:
+    """Up to which event to look at what was derived of a bank; ``None`` where nothing has happened since last time."""
+    latest = await bench.reader.last_event(bench.place, ACTOR, _WEIGHING)
+    return max(latest, bench.place) if latest or bench.gone or not bench.place else None
 
 
 async def swept(bench: Bench, after: int = 0) -> AsyncIterator[Memory]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from hindsight_memory.domain import Kind, Memory, Source
+from hindsight_memory.domain import EXTRACTED_FROM, Kind, Memory, Source
 from hindsight_memory.ingest.enrich import owner_of
-from hindsight_memory.ingest.made import is_made
+from hindsight_memory.ingest.made import is_account, is_made
 from hindsight_memory.lifecycle.conclude import NAME, Conclusion, Times, is_supported, kept_evidence
 from hindsight_memory.lifecycle.likeness import Group, Happening, grouped
 from hindsight_memory.text.bearing import changed
@@ -72,11 +72,16 @@ def claims_of(memory: Memory, sources: Sequence[Memory]) -> Iterator[Claim]:
     """What a memory states in its user's own words; ``sources`` are the turns it was read off."""
     if memory.context_only or memory.superseded_by is not None or memory.source is not Source.USER:
         return
-    if memory.turn is not None:
+    if memory.turn is not None or _is_note(memory):
         for sentence in _sentences(memory):
             yield Claim(memory, sentence, Times.of([memory]), told=True)
     elif memory.kind is Kind.SEMANTIC and len(memory.content) <= _LONGEST:
         yield Claim(memory, memory.content, Times.of([*sources] or [memory]), told=False)
+
+
+def _is_note(memory: Memory) -> bool:
+    """Whether somebody wrote down by itself what happened: it may state something, as a turn may."""
+    return memory.kind is Kind.EPISODIC and not is_account(memory) and EXTRACTED_FROM not in memory.metadata
 
 
 def _sentences(turn: Memory) -> Iterator[str]:
@@ -122,7 +127,7 @@ def conclusions(
             members = [ordered[place] for place in group.members]
             stated = [each for each in members if isinstance(each, Claim)]
             before = [each for each in members if isinstance(each, Memory)]
-            others = [each for old in before for each in kept_evidence(old, held, seen)]
+            others = [e for old in before for e in kept_evidence(old, held, seen) if _still_says(e, old)]
             rare = len(stated) < support and not any(len(claim.times.days) > 1 for claim in stated)
             if not before and rare and not any(is_supported(claim.memory) for claim in stated):
                 continue
@@ -143,7 +148,9 @@ class _Stated(Happening):
 
 
 def _happening(each: Claim | Memory) -> Happening:
-    return _Stated(replace(each.memory, content=each.text) if isinstance(each, Claim) else each)
+    if not isinstance(each, Claim):
+        return _Stated(each)
+    return _Stated(each.memory if each.text == each.memory.content else replace(each.memory, content=each.text))
 
 
 def _concluded(
@@ -190,6 +197,12 @@ def _agrees(one: Claim, two: Claim) -> bool:
         and mine & _HOURS == theirs & _HOURS
         and len(mine & theirs) >= _ALIKE * min(len(mine), len(theirs))
     )
+
+
+def _still_says(memory: Memory, concluded: Memory) -> bool:
+    """Whether a memory states what was concluded of it, as far as it is read now: somebody may have corrected it."""
+    said = Claim(concluded, concluded.content, Times(), told=False)
+    return any(_agrees(claim, said) for claim in claims_of(memory, ()))
 
 
 def _changes(claim: Claim, other: Claim) -> bool:

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any, Final
 
 from hindsight_memory.domain import Kind, Memory, Outcome, Relation, RelationType, Source, Status, Visibility
+from hindsight_memory.guard.trust import may_become_knowledge
 from hindsight_memory.ingest.enrich import marks_of, owner_of, summary_for
 from hindsight_memory.ingest.made import MADE_BY, is_made, made_hash, made_id
 from hindsight_memory.lifecycle.bench import Bench, Made, Planned, planned
@@ -19,7 +20,7 @@ EVIDENCE: Final = "evidence"
 _ALONE: Final = "importance_alone"
 """In the metadata of what somebody wrote and others support: its importance without them."""
 _STEP: Final = 0.1
-_SOURCES: Final = (Source.USER, Source.SYSTEM, Source.AGENT, Source.TOOL, Source.DOCUMENT)
+_SOURCES: Final = (Source.USER, Source.SYSTEM, Source.AGENT, Source.TOOL, Source.DOCUMENT, Source.UNKNOWN)
 """From the most to the least of a witness."""
 
 
@@ -68,7 +69,9 @@ class Conclusion:
 
 
 async def settled(bench: Bench, conclusion: Conclusion) -> AsyncIterator[Planned]:
-    """What is to be done about a conclusion."""
+    """What is to be done about a conclusion; from what nobody vouches for nothing is concluded."""
+    if conclusion.holds and not may_become_knowledge(conclusion.evidence, bench.settings.trust):
+        conclusion = replace(conclusion, holds=False, why="nobody who says so is trusted enough")
     if not conclusion.holds:
         async for each in _given_up(bench, conclusion):
             yield each

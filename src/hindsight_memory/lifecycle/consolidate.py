@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from hindsight_memory.domain import Kind, Memory, Outcome, RelationType, Status
 from hindsight_memory.ingest.made import TURNS, is_account
-from hindsight_memory.lifecycle.bench import Bench, Planned
+from hindsight_memory.lifecycle.bench import Bench, Planned, stirred
 from hindsight_memory.lifecycle.claims import Claim, claims_of, conclusions, is_concluded
 from hindsight_memory.lifecycle.conclude import EVIDENCE, Conclusion, settled
 from hindsight_memory.lifecycle.procedures import Run, is_procedure, procedures, run_of
@@ -20,9 +20,13 @@ from hindsight_memory.text.lessons import OUTCOME
 async def consolidate(bench: Bench) -> AsyncIterator[Planned]:
     """Conclude from what came up often enough, and go over what was concluded before.
 
-    Everything is looked at anew each time, so that what was forgotten or corrected since no longer counts. Statements
-    and tasks are put together by the words they share, so that the work grows with their number and not its square.
+    Everything is looked at anew each time that anything has happened in the bank, so that what was forgotten or
+    corrected since no longer counts. Statements and tasks are put together by the words they share, so that the work
+    grows with their number and not its square.
     """
+    until = await stirred(bench)
+    if until is None:
+        return
     found = await _found(bench)
     ids = {each for memory in (*found.concluded, *found.procedures) for each in _named(memory)}
     held = {
@@ -33,6 +37,7 @@ async def consolidate(bench: Bench) -> AsyncIterator[Planned]:
     for conclusion in await asyncio.to_thread(_concluded, found, held, bench.settings.learning.support):
         async for each in settled(bench, conclusion):
             yield each
+    bench.place = until
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,29 +6,38 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
-from hindsight_memory.domain import Consolidation, MaintainReport, Maintenance, Scope, Upkeep
-from hindsight_memory.errors import HindsightMemoryError, InvalidInput, Overloaded
+from hindsight_memory.domain import Consolidation, MaintainReport, Maintenance, Scope, Stop, Upkeep
+from hindsight_memory.errors import HindsightMemoryError, InvalidInput, Overloaded, told
 from hindsight_memory.ingest.sessions import promote_expired
 from hindsight_memory.lifecycle.apply import apply
 from hindsight_memory.lifecycle.bench import Bench, Planned, Repeats
+from hindsight_memory.lifecycle.catch_up import CatchUp, Shift
 from hindsight_memory.lifecycle.consolidate import consolidate
 from hindsight_memory.lifecycle.episodes import episodes
 from hindsight_memory.lifecycle.forget import evict, expire, promote, purge, tier
+from hindsight_memory.lifecycle.lessons import lessons
 from hindsight_memory.lifecycle.merge import merge, says_the_same
 from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Done, Store, Talk, Tx
 
 _log: Final = logging.getLogger(__name__)
 _ROLE: Final = "maintenance"
+READ: Final = "read"
+"""The routine in which language models do the work: others plan it, and no transaction of ours holds it."""
 _BANKS: Final = 200
 """Banks listed at once."""
 _LINES: Final = 1_000
 """Lines of a report."""
 _EXAMPLES: Final = 3
+_STOPPED: Final = {
+    Stop.TIME: "the time for it is up",
+    Stop.DAY: "what language models may do in a day is done",
+    Stop.MODEL: "the language model does not answer",
+}
 _LONGEST_REST: Final = 0.025
 
 Plan: TypeAlias = Callable[[Bench], AsyncIterator[Planned]]
@@ -57,9 +66,11 @@ class Routine:
 ROUTINES: Final = (
     Routine("promote", timedelta(hours=1), promote, act=promote_expired),
     Routine("expire", timedelta(hours=1), expire),
+    Routine(READ, timedelta(), lambda _: _listed(())),
     Routine("tier", timedelta(days=1), tier),
     Routine("merge", timedelta(days=1), merge, guarded=True),
     Routine("episodes", timedelta(hours=1), episodes),
+    Routine("lessons", timedelta(days=1), lessons),
     Routine("consolidate", timedelta(days=1), consolidate),
     Routine("evict", timedelta(days=1), evict, guarded=True),
     Routine("purge", timedelta(days=1), purge),
@@ -72,7 +83,7 @@ class Keeper:
     """Does maintenance: one process at a time, however many share a store.
 
     ``holder`` names this process among them, and ``gone`` says whether another has ended without a word. ``repeats``
-    judges what says the same, by words or in ``space``.
+    judges what says the same, by words or in ``space``. ``catch_up`` has language models read what waits for them.
     """
 
     store: Store
@@ -82,28 +93,36 @@ class Keeper:
     gone: Callable[[str], bool] = lambda _: False
     repeats: Repeats = says_the_same
     space: str | None = None
+    catch_up: CatchUp | None = None
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _compacted: datetime | None = None
     _beat: asyncio.Task[None] | None = None
+    _shift: Shift | None = None
 
     async def watch(self) -> None:
-        """Do what is due, again and again, until cancelled."""
+        """Do what is due, again and again, until cancelled; language models are seen to by the worker beside it."""
+        chosen = [routine for routine in ROUTINES if routine.name != READ]
         while True:
             await asyncio.sleep(self.settings.lifecycle.look_s)
             try:
-                await self.run(Maintenance(due=True), None)
+                async with self._leading(dry_run=False):
+                    await self._run(Maintenance(due=True), chosen, None)
             except Overloaded:
                 continue  # another process is at it
             except Exception as error:  # noqa: BLE001  # the loop outlives whatever the disk does to it
-                _log.warning("Maintenance failed, and is tried again later: %r", error)
+                _log.warning("Maintenance failed, and is tried again later: %s", told(error))
 
-    async def run(self, asked: Maintenance, namespace: str | None) -> MaintainReport:
+    async def run(
+        self, asked: Maintenance, namespace: str | None, progress: Callable[[int], None] = lambda _: None
+    ) -> MaintainReport:
         """Do, or only say, what is to be done in the banks of a namespace, or in all.
 
-        Raises ``Overloaded`` when another process is at it; a dry run asks nobody.
+        ``progress`` is called with the number of memories that language models have read. Raises ``Overloaded`` when
+        another process is at it; a dry run asks nobody.
         """
         chosen = _chosen(asked.routines)
         async with self._leading(dry_run=asked.dry_run):
-            return await self._run(asked, chosen, namespace)
+            return await self._run(asked, chosen, namespace, progress)
 
     async def conclude(self, scope: Scope, asked: Consolidation) -> tuple[datetime, list[Planned]]:
         """Make episodes and conclusions of one bank, or only say which; returns when, and all that was done.
@@ -124,9 +143,16 @@ class Keeper:
                 await _note(bench.told, tx)
         return now, done
 
-    async def _run(self, asked: Maintenance, chosen: Sequence[Routine], namespace: str | None) -> MaintainReport:
+    async def _run(
+        self,
+        asked: Maintenance,
+        chosen: Sequence[Routine],
+        namespace: str | None,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> MaintainReport:
         banks, lines, totals = 0, [], dict.fromkeys((routine.name for routine in chosen), 0)
         more = 0
+        self._shift = None if self.catch_up is None else self.catch_up.shift(self.settings.read.work_s, progress)
         async for scope in self._banks(namespace):
             if asked.users and scope.user_id not in asked.users:
                 continue
@@ -136,7 +162,17 @@ class Keeper:
                 if line.changes or line.passed or line.stopped:
                     lines.append(line)
             more, lines = more + max(len(lines) - _LINES, 0), lines[:_LINES]
+        if totals.get("purge") and not asked.dry_run:
+            await self.store.scrub(compact=self._may_compact(due=asked.due))
         return MaintainReport(dry_run=asked.dry_run, banks=banks, totals=totals, upkeep=tuple(lines), more=more)
+
+    def _may_compact(self, *, due: bool) -> bool:
+        """Whether the files are to be made anew now: what comes by itself does it once a day, since writes wait."""
+        now = self.clock()
+        if due and self._compacted is not None and now - self._compacted < timedelta(days=1):
+            return False
+        self._compacted = now
+        return True
 
     async def _banks(self, namespace: str | None) -> AsyncIterator[Scope]:
         after = None
@@ -154,7 +190,7 @@ class Keeper:
         self._must_lead()
         gone: set[str] = set()
         settled: dict[str, Done] = {}
-        told: list[tuple[Talk, int, int]] = []
+        grouped: list[tuple[Talk, int, int]] = []
         lines = []
         for routine in due:
             place = done[routine.name].place if routine.name in done else 0
@@ -164,20 +200,24 @@ class Keeper:
             except HindsightMemoryError:
                 raise
             except Exception as error:  # noqa: BLE001  # one routine in one bank keeps no other from its turn
-                _log.warning("%s of %s failed: %r", routine.name, scope.bank, error)
+                _log.warning("%s of %s failed: %s", routine.name, scope.bank, told(error))
                 lines.append(Upkeep(user_id=scope.user_id, routine=routine.name, changes=0, stopped="it failed"))
                 continue
-            settled[routine.name] = Done(now, place if line.stopped else bench.place)
-            told += bench.told
+            # What was left alone, since somebody used it, is looked at again.
+            settled[routine.name] = Done(now, place if line.stopped or line.passed else bench.place)
+            grouped += bench.told
             lines.append(line)
-        if not asked.dry_run:
+        settled.pop(READ, None)  # what was read says so by itself
+        if (settled or grouped) and not asked.dry_run:
             async with self.store.transaction(scope) as tx:
                 for name, each in settled.items():
                     await tx.settle_upkeep(name, each)
-                await _note(told, tx)
+                await _note(grouped, tx)
         return lines
 
     async def _routine(self, routine: Routine, bench: Bench, scope: Scope, asked: Maintenance) -> Upkeep:
+        if routine.name == READ:
+            return await self._have_read(bench, scope, asked)
         if routine.act is not None and not asked.dry_run:
             return await self._acted(routine.name, routine.act, bench, scope)
         plan = routine.plan(bench)
@@ -200,6 +240,20 @@ class Keeper:
             examples = [*examples, *made][:_EXAMPLES]
         shown = tuple(each.change for each in examples)
         return Upkeep(user_id=scope.user_id, routine=routine.name, changes=count, passed=passed, examples=shown)
+
+    async def _have_read(self, bench: Bench, scope: Scope, asked: Maintenance) -> Upkeep:
+        """Have language models read what waits in a bank; where there is none, only who asked for that is told."""
+        line, shift = Upkeep(user_id=scope.user_id, routine=READ, changes=0), self._shift
+        if self.catch_up is None or (shift is None and READ not in asked.routines):
+            return line
+        if shift is None:
+            waits = await self.catch_up.due(bench.bank)
+            return replace(line, stopped="no language model is set" if waits else "")
+        if asked.dry_run:
+            return replace(line, changes=await self.catch_up.due(bench.bank))
+        count = await shift.work(bench.bank)
+        waits = shift.stopped is not None and await self.catch_up.due(bench.bank)
+        return replace(line, changes=count, stopped=_STOPPED[shift.stopped] if waits and shift.stopped else "")
 
     async def _acted(self, name: str, act: Act, bench: Bench, scope: Scope) -> Upkeep:
         count, batch, made = 0, self.settings.lifecycle.batch, 1

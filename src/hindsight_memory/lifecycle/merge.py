@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final
 
 from hindsight_memory.domain import Kind, Memory, Status
+from hindsight_memory.guard.trust import VOICES, corroborated
 from hindsight_memory.ingest.enrich import owner_of
 from hindsight_memory.lifecycle.bench import Bench, Planned, planned
 from hindsight_memory.lifecycle.blocks import Blocks, Keys, keys_of
+from hindsight_memory.settings import TrustSettings
 from hindsight_memory.strength import began
 from hindsight_memory.text.bearing import same
 from hindsight_memory.text.tokens import index_words, normalise
 
 _MERGED: Final = frozenset({Kind.SEMANTIC, Kind.PROCEDURAL})
 """What is so and how to do it is said once. What happened twice happened twice, and what recurs is learnt from it."""
-_AGREE: Final = ("kind", "speaker", "task", "outcome", "valid_until")
-_HIGHEST: Final = ("occurred_at", "access_count", "importance", "trust", "helpful", "doubted")
+_AGREE: Final = attrgetter("kind", "speaker", "task", "outcome", "valid_until")
+_HIGHEST: Final = ("occurred_at", "access_count", "importance", "helpful", "doubted")
 _LATEST: Final = ("last_accessed_at", "judged_at")
 _SOURCES: Final = "merged_sources"
 """Name in the metadata under which the places are kept where a memory was said."""
 _MOST_SOURCES: Final = 20
 _SOURCE_CHARS: Final = 200
+_TRUST: Final = TrustSettings()
 _MOST: Final = 50
 """Tags, and tools, of one memory."""
 
@@ -127,9 +131,9 @@ class _Merging:
             return []  # others were folded into it, and nobody has compared them with this one
         self.into[repeat.id] = kept.id
         self.followed.add(kept.id)
-        change = planned(repeat, "merge", f"says the same as {kept.id}")
         harmless = says_the_same(repeat, [kept]) is not None
-        return [replace(change, harmless=harmless, into=(kept.id, kept.content_hash))]
+        into = (kept.id, kept.content_hash)
+        return [planned(repeat, "merge", f"says the same as {kept.id}", harmless=harmless, into=into)]
 
 
 def _may_merge(memory: Memory) -> bool:
@@ -140,10 +144,10 @@ def _comparable(one: Memory, two: Memory) -> bool:
     """Whether two memories could be one: what only one agent sees stays with it, and a pin is never taken away."""
     return (
         one.id != two.id
+        and _AGREE(one) == _AGREE(two)
         and owner_of(one) == owner_of(two)
         and not (one.pinned and two.pinned)
         and (one.key == two.key or None in (one.key, two.key))
-        and all(getattr(one, name) == getattr(two, name) for name in _AGREE)
     )
 
 
@@ -152,11 +156,15 @@ def _standing(memory: Memory) -> tuple[bool, bool, float, float]:
     return memory.pinned, memory.key is not None, memory.trust, -memory.created_at.timestamp()
 
 
-def folded(kept: Memory, repeats: Sequence[Memory]) -> dict[str, Any]:
+def folded(kept: Memory, repeats: Sequence[Memory], settings: TrustSettings = _TRUST) -> dict[str, Any]:
     """The fields of a memory that change when others are folded into it: newest time, highest counts, all sources."""
     every = [kept, *repeats]
     ends = [each.expires_at for each in every]
     values: dict[str, Any] = {name: max(getattr(each, name) for each in every) for name in _HIGHEST}
+    values["trust"], voices = corroborated(kept, repeats, settings)
+    witness = max(every, key=lambda each: each.trust)
+    if witness.trust > kept.trust:  # a pin, or a key, is kept, and the better word for it
+        values |= {"source": witness.source, "source_ref": witness.source_ref}
     for name in _LATEST:
         values[name] = max((getattr(each, name) for each in every if getattr(each, name)), default=None)
     for name in ("tags", "tools"):
@@ -165,8 +173,10 @@ def folded(kept: Memory, repeats: Sequence[Memory]) -> dict[str, Any]:
     if values["occurred_at"] > kept.occurred_at:
         values["valid_from"] = min(map(began, every))  # said again, it has been so since the first time
     sources = list(dict.fromkeys(_said_at(every)))
-    if len(sources) > 1:
-        values["metadata"] = {**kept.metadata, _SOURCES: sources[:_MOST_SOURCES]}
+    told = {_SOURCES: sources[:_MOST_SOURCES]} if len(sources) > 1 else {}
+    told |= {VOICES: voices} if values["trust"] > max(each.trust for each in every) else {}
+    if told:
+        values["metadata"] = {**kept.metadata, **told}
     return {name: value for name, value in values.items() if getattr(kept, name) != value}
 
 

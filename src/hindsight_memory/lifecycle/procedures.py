@@ -128,7 +128,7 @@ def procedures(
         for group in _kinds(sorted(those, key=_when), support):
             done = [each for each in group if isinstance(each, Run)]
             before = [each for each in group if isinstance(each, Memory)]
-            others = [each for old in before for each in kept_evidence(old, held, seen)]
+            others = [e for old in before for e in kept_evidence(old, held, seen) if e.outcome is Outcome.SUCCESS]
             if before or len(done) >= support:
                 yield _concluded(done, before, others, support)
 

@@ -26,9 +26,13 @@ from hindsight_memory.domain import (
     Visibility,
     new_id,
 )
+from hindsight_memory.guard.policy import Policy
+from hindsight_memory.guard.screen import screen
 from hindsight_memory.ingest.enrich import marks_of, owner_of, remember
 from hindsight_memory.ingest.resolve import Standing, Verdict, settle
+from hindsight_memory.ingest.screening import Screener
 from hindsight_memory.ingest.steps import in_order, stands
+from hindsight_memory.lifecycle.lessons import LOST, is_kept, weigh
 from hindsight_memory.settings import ReflectSettings, WriteSettings
 from hindsight_memory.store.base import Marks, Reader, Store, Tx, Where
 from hindsight_memory.text.errors import tag_of
@@ -44,7 +48,6 @@ from hindsight_memory.text.lessons import (
     lessons_of,
     outcome_key,
     run_of,
-    still_supported,
 )
 from hindsight_memory.text.steps import Tried
 
@@ -59,6 +62,7 @@ class Reflector:
     """Looks back over tasks."""
 
     store: Store
+    screener: Screener
     write: WriteSettings
     settings: ReflectSettings
     clock: Callable[[], datetime]
@@ -72,8 +76,9 @@ class Reflector:
         taught = await asyncio.to_thread(lessons_of, tried)
         run = run_of(tried, task, taught)
         taught, note = await self._worded(taught, tried, run, assistant, scope)
-        drafts = await asyncio.to_thread(self._drafts, taught, scope)
-        told = await asyncio.to_thread(self._outcome, run, tried, scope) if run.steps else None
+        policy = await self.screener.policy(scope.bank, lenient=True)
+        drafts = await asyncio.to_thread(self._drafts, taught, scope, policy)
+        told = await asyncio.to_thread(self._outcome, run, tried, scope, policy) if run.steps else None
         async with self.store.transaction(scope) as tx:
             book = _Book(tx, scope, actor, self.clock(), self.settings)
             await book.recheck(task)
@@ -133,10 +138,10 @@ class Reflector:
         worded = replace(best, words=(lesson.trigger, lesson.do, lesson.avoid, lesson.why))
         return [worded if each is best else each for each in taught], "A language model worded a lesson."
 
-    def _drafts(self, taught: Sequence[Taught], scope: Scope) -> list[tuple[Taught, _Told]]:
-        return [(each, _told(self._lesson(each, scope))) for each in taught]
+    def _drafts(self, taught: Sequence[Taught], scope: Scope, policy: Policy) -> list[tuple[Taught, _Told]]:
+        return [(each, _told(self._lesson(each, scope, policy))) for each in taught]
 
-    def _lesson(self, taught: Taught, scope: Scope) -> Memory:
+    def _lesson(self, taught: Taught, scope: Scope, policy: Policy) -> Memory:
         tag, task = tag_of(taught.signature), taught.last.task
         draft = Draft(
             content=taught.text,
@@ -162,9 +167,10 @@ class Reflector:
             task=task,
             tools=(taught.tool,) if taught.tool else (),
         )
-        return replace(remember(draft, scope, self.clock(), self.write), summary=None)  # it is short, and one piece
+        lesson = remember(screen(draft, policy, Source.AGENT), scope, self.clock(), self.write)
+        return replace(lesson, summary=None)  # it is short, and one piece
 
-    def _outcome(self, run: Run, tried: Sequence[Tried], scope: Scope) -> _Told:
+    def _outcome(self, run: Run, tried: Sequence[Tried], scope: Scope, policy: Policy) -> _Told:
         steps = [each.memory for each in tried if each.tool]
         private = any(each.visibility is Visibility.PRIVATE for each in steps)
         draft = Draft(
@@ -179,7 +185,7 @@ class Reflector:
             task=run.task or None,
             tools=run.tools[:EVIDENCE],
         )
-        return _told(remember(draft, scope, self.clock(), self.write))
+        return _told(remember(screen(draft, policy, Source.AGENT), scope, self.clock(), self.write))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,16 +231,16 @@ class _Book:
         )
         found = await self.tx.find(self._where(kinds=(Kind.PROCEDURAL,), **asked), _VERSIONS)
         for lesson in (each for each in found if (each.key or "").startswith(LESSON) and not each.pinned):
-            ids = _ids(lesson, "evidence")
-            there = {each.id for each in await self.tx.get(ids) if each.status not in _GONE}
-            share = still_supported(lesson, there)
-            if not share:
-                fields: dict[str, Any] = {"status": Status.DELETED, "deleted_at": self.now}
-                await self._change(lesson, "forgotten", "its evidence has gone", fields)
-            elif share < 1:
-                left = {name: [each for each in _ids(lesson, name) if each in there] for name in ("evidence", "worked")}
-                fields = {"importance": lesson.importance * share, "metadata": {**lesson.metadata, **left}}
-                await self._change(lesson, "weakened", "part of its evidence has gone", fields)
+            held = await self.tx.get([*_ids(lesson, "evidence"), *_ids(lesson, LOST)])
+            weight = weigh(lesson, {each.id: each for each in held})
+            if not weight.now:
+                if not await is_kept(lesson, self.tx):
+                    fields = {"status": Status.DELETED, "deleted_at": self.now}
+                    await self._change(lesson, "forgotten", "its evidence has gone", fields)
+            elif weight.now < weight.before:
+                await self._change(lesson, "weakened", "part of its evidence has gone", weight.fields)
+            elif weight.now > weight.before:
+                await self._change(lesson, "strengthened", "evidence of it is back", weight.fields)
 
     async def learn(self, taught: Taught, new: _Told) -> Memory | None:
         """Write a lesson, or what it adds to the one that stands; returns the one that stands then."""
@@ -322,7 +328,7 @@ class _Book:
             edge = Relation(type=RelationType.DERIVED_FROM, from_id=memory_id, to_id=each, created_at=self.now)
             await self.tx.relate(edge)
 
-    async def _change(self, lesson: Memory, what: str, why: str, fields: dict[str, Any]) -> Memory:
+    async def _change(self, lesson: Memory, what: str, why: str, fields: Mapping[str, Any]) -> Memory:
         after = await self.tx.change(lesson, **fields)
         self._note(lesson.id, what, why, {"importance": after.importance, "before": lesson.importance})
         return after

@@ -1,4 +1,7 @@
-"""How many tokens language models may take in a day: counted in this process, and anew each day of UTC."""
+"""How many tokens language models may take in a day: counted in this process, and anew each day of UTC.
+
+What other processes took of the same day is told from outside: see ``Budget.elsewhere``.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +37,31 @@ class Budget:
         self._clock = clock
         self._day: date | None = None
         self._spent = 0
+        self._elsewhere = 0
+        self._refused = False
 
     @property
     def spent(self) -> int:
-        """Tokens taken today, those of requests under way included."""
+        """Tokens taken here today, those of requests under way included."""
         self._turn()
         return self._spent
+
+    @property
+    def elsewhere(self) -> int:
+        """Tokens that other processes took today, as far as this one was told; they count too."""
+        self._turn()
+        return self._elsewhere
+
+    @elsewhere.setter
+    def elsewhere(self, tokens: int) -> None:
+        self._turn()
+        self._elsewhere = tokens
+
+    @property
+    def refused(self) -> bool:
+        """Whether a request was refused today because the rest did not pay for it."""
+        self._turn()
+        return self._refused
 
     @contextmanager
     def billed(self, most: int) -> Iterator[Bill]:
@@ -47,7 +69,8 @@ class Budget:
 
         So many requests at once cannot spend what is there for one. Raises ``BudgetSpent`` when it is not there.
         """
-        if self.daily and self.spent + most > self.daily:
+        if self.daily and self.spent + self.elsewhere + most > self.daily:
+            self._refused = True
             hint = "Rules answer until tomorrow (UTC). Raise HINDSIGHT_MEMORY_LLM_DAILY_TOKENS for more."
             raise BudgetSpent(f"The day's {self.daily:,} tokens for language models are spent.", hint=hint)
         self._turn()
@@ -63,4 +86,4 @@ class Budget:
     def _turn(self) -> None:
         today = self._clock().date()
         if today != self._day:
-            self._day, self._spent = today, 0
+            self._day, self._spent, self._elsewhere, self._refused = today, 0, 0, False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from hindsight_memory.domain import EXTRACTED_FROM, Hit, Memory
+from hindsight_memory.domain import EXTRACTED_FROM, Hit, Memory, Relation, RelationType
 
 _UNITS: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
 _SAME: Final = 0.9
@@ -37,18 +37,44 @@ def apart(hits: Sequence[Hit], limit: int) -> list[Hit]:
     return [*first, *again][:limit]
 
 
-def current(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, where what replaced a part of another is lifted right before that one."""
-    known = {hit.memory.id: hit for hit in hits}
-    placed: dict[str, Hit] = {}
-    for hit in hits:
-        chain: dict[str, Hit] = {}
-        each: Hit | None = hit
-        while each is not None and each.memory.id not in chain and each.memory.id not in placed:
-            chain[each.memory.id] = each
-            each = known.get(each.memory.superseded_by or "")
-        placed |= reversed(chain.items())
-    return list(placed.values())
+Replaced = Mapping[str, Collection[str]]
+"""By id of a memory of which parts were replaced, the ids of what replaced them."""
+
+
+def replaced(relations: Sequence[Relation]) -> dict[str, set[str]]:
+    """What was replaced by what, as relations say it."""
+    by: dict[str, set[str]] = {}
+    for edge in relations:
+        if edge.type is RelationType.SUPERSEDES:
+            by.setdefault(edge.to_id, set()).add(edge.from_id)
+    return by
+
+
+def replacing(memory: Memory, by: Replaced) -> set[str]:
+    """The ids of all that replaced a memory, or parts of it."""
+    return set() if memory.superseded_by is None else {memory.superseded_by, *by.get(memory.id, ())}
+
+
+def current(hits: Sequence[Hit], by: Replaced) -> list[Hit]:
+    """The hits, where all that replaced a part of another is lifted right before that one, the better one first."""
+    places = {hit.memory.id: place for place, hit in enumerate(hits)}
+    found: list[Hit] = []
+    met: set[int] = set()
+    put: set[int] = set()
+    for first in range(len(hits)):
+        waiting = [first]
+        while waiting:
+            place = waiting[-1]
+            newer = [places[each] for each in replacing(hits[place].memory, by) if each in places]
+            ahead = [] if place in met else [each for each in newer if each not in met]
+            met.add(place)
+            waiting += sorted(ahead, reverse=True)
+            if not ahead:
+                waiting.pop()
+                if place not in put:
+                    put.add(place)
+                    found.append(hits[place])
+    return found
 
 
 def told_by(memory: Memory) -> str:

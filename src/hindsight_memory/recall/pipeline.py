@@ -10,8 +10,9 @@ from typing import Final
 
 from hindsight_memory.domain import Hit, Moment, Query, Scope
 from hindsight_memory.models.base import Reranker
+from hindsight_memory.recall.consensus import compared
 from hindsight_memory.recall.moments import by_resolution, leaning, recognised
-from hindsight_memory.recall.order import apart, current
+from hindsight_memory.recall.order import apart, current, replaced
 from hindsight_memory.recall.plan import Plan, Understanding
 from hindsight_memory.recall.pool import Pool
 from hindsight_memory.recall.rank import gate, rank, reranked, weigh
@@ -41,24 +42,34 @@ class Finder:
         hits = rank(pool, most)  # every signal measured, and added up as the fitted trees say
         hits = await reranked(hits, pool.plan.text, self.reranker, self.settings.rerank)
         hits = self.weigh(hits, pool)  # recency × importance × trust × use × feedback × key or moment
-        hits = hits if asks_past(pool.plan.text) else current(hits)  # what replaced another comes before it
+        hits = hits if asks_past(pool.plan.text) else await self.lifted(hits, scope)  # what is newer comes first
+        hits = await compared(hits, pool.plan, self.store, self.settings)  # what contradicts the more trusted is marked
         hits = apart(hits, query.limit)  # what says the same again comes last
         return gate(hits, self.settings.recall.floor)
 
     async def explain(self, query: Query, memory_id: str, scope: Scope) -> Hit | None:
         """How one memory fares among the candidates, before a reranker; ``None`` where it is none of them."""
-        hits = await self.everything(query, scope)
+        pool = await self.pool(query, scope)
+        hits = await compared(self._every(pool), pool.plan, self.store, self.settings)
         return next((hit for hit in hits if hit.memory.id == memory_id), None)
 
     async def everything(self, query: Query, scope: Scope) -> list[Hit]:
         """All candidates for a query, best first, before a reranker."""
-        pool = await self.pool(query, scope)
+        return self._every(await self.pool(query, scope))
+
+    def _every(self, pool: Pool) -> list[Hit]:
         return gate(self.weigh(rank(pool, len(pool)), pool), self.settings.recall.floor)
 
     def weigh(self, hits: Sequence[Hit], pool: Pool) -> list[Hit]:
         """The hits with their factors, best first."""
         weighed = weigh(hits, pool.plan.now, self.settings.retention, leaning(pool, self.settings.recall))
         return recognised(weighed, pool.plan)
+
+    async def lifted(self, hits: Sequence[Hit], scope: Scope) -> list[Hit]:
+        """The hits, where what replaced a part of another comes before it."""
+        parts = [hit.memory.id for hit in hits if hit.memory.superseded_by is not None]
+        relations = await self.store.reading(scope.bank).relations(parts) if parts else []
+        return current(hits, replaced(relations))
 
     async def pool(self, query: Query, scope: Scope) -> Pool:
         """The candidates for a query, with all that is measured of them."""

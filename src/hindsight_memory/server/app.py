@@ -10,7 +10,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from hindsight_memory.server.asgi import BodyLimit, Heartbeat, SecurityHeaders
-from hindsight_memory.server.auth import Authentication, check_bind
+from hindsight_memory.server.auth import Authentication, Gate, check_keys, check_tls
+from hindsight_memory.server.faults import Faults, hush
+from hindsight_memory.server.limits import Buckets
 from hindsight_memory.server.mcp_http import mcp_routes
 from hindsight_memory.server.openapi import install_openapi
 from hindsight_memory.server.rest import install_handlers, routes
@@ -27,11 +29,14 @@ def create_app(service: Service, *, heartbeat_s: float | None = None) -> FastAPI
     """
     settings = service.settings.server
     mcp, serving = mcp_routes(service, settings.body_bytes)
+    gate = Gate(service, Buckets(settings.failures_per_minute))
+    hush("mcp")
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await service.start()
         try:
+            await gate.open()
             async with serving():
                 yield
         finally:
@@ -52,9 +57,10 @@ def create_app(service: Service, *, heartbeat_s: float | None = None) -> FastAPI
     install_openapi(app)
     # The last one added is the outermost.
     app.add_middleware(Heartbeat, every=settings.heartbeat_s if heartbeat_s is None else heartbeat_s)
-    app.add_middleware(BodyLimit, most=settings.body_bytes)
-    app.add_middleware(Authentication, api_key=settings.api_key)
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(BodyLimit, most=settings.body_bytes, rate=Buckets(settings.bytes_per_minute))
+    app.add_middleware(Authentication, gate=gate, requests=Buckets(settings.requests_per_minute))
+    app.add_middleware(Faults)
+    app.add_middleware(SecurityHeaders, tls=bool(settings.tls_cert))
     return app
 
 
@@ -63,7 +69,14 @@ async def run_server(service: Service, host: str, port: int) -> None:
 
     Raises ``InvalidInput`` before anything is bound when a server without a key would be open to the network.
     """
-    check_bind(host, service.settings.server.api_key)
+    await check_keys(service, host)
+    await server_of(service, host, port).serve()
+
+
+def server_of(service: Service, host: str, port: int) -> uvicorn.Server:
+    """A server of the application, not yet begun. Raises ``InvalidInput`` for TLS files that cannot be used."""
+    settings = service.settings.server
+    check_tls(settings)
     config = uvicorn.Config(
         create_app(service),
         host=host,
@@ -74,5 +87,7 @@ async def run_server(service: Service, host: str, port: int) -> None:
         log_level="warning",
         server_header=False,
         timeout_graceful_shutdown=10,
+        ssl_certfile=settings.tls_cert or None,
+        ssl_keyfile=settings.tls_key or None,
     )
-    await uvicorn.Server(config).serve()
+    return uvicorn.Server(config)

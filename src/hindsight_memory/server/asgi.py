@@ -9,21 +9,29 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hindsight_memory.errors import InvalidInput
+from hindsight_memory.server.limits import Buckets, Slower, refusal
 from hindsight_memory.server.problems import problem
 
 _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'self'; script-src 'none'; object-src 'none'; img-src 'self' data:;"
+    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+_TLS_ONLY: Final = {"Strict-Transport-Security": "max-age=31536000"}
 
 
 class SecurityHeaders:
     """Tells browsers to guess nothing, frame nothing, load nothing from elsewhere and keep nothing."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, tls: bool = False) -> None:
         self.app = app
+        self.headers = _HEADERS | (_TLS_ONLY if tls else {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
@@ -31,7 +39,7 @@ class SecurityHeaders:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in self.headers.items():
                     headers.setdefault(name, value)
             await send(message)
 
@@ -39,11 +47,15 @@ class SecurityHeaders:
 
 
 class BodyLimit:
-    """Refuses a body longer than ``most`` bytes as soon as that is known, declared or not."""
+    """Refuses a body longer than ``most`` bytes as soon as that is known, declared or not.
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
+    ``rate`` bounds what one key may send in a minute.
+    """
+
+    def __init__(self, app: ASGIApp, most: int, rate: Buckets) -> None:
         self.app = app
         self.most = most
+        self.rate = rate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
@@ -56,6 +68,10 @@ class BodyLimit:
             hint = "Send less at once; write_many and write_conversation may be called several times."
             error = InvalidInput(f"The request is longer than {self.most:,} bytes.", hint=hint)
             await problem(error, 413, {"Connection": "close"})(scope, receive, send)
+            return
+        principal = scope["state"]["principal"]
+        if principal.key_id and (wait := self.rate.take(principal.key_id, len(read.get("body", b"")))):
+            await refusal(Slower("This key has sent too much in the last minute.", wait))(scope, receive, send)
             return
 
         messages = [read]

@@ -37,8 +37,12 @@ from hindsight_memory.domain import (
     Suggestion,
     Wait,
     Who,
+    Work,
 )
+from hindsight_memory.server.audit_calls import AUDIT_CALLS
 from hindsight_memory.server.call import Call, all_of, part
+from hindsight_memory.server.guard_calls import GUARD_CALLS
+from hindsight_memory.server.key_calls import KEY_CALLS
 from hindsight_memory.server.session_calls import SESSION_CALLS
 from hindsight_memory.server.task_calls import TASK_CALLS
 
@@ -161,10 +165,8 @@ class MaintainBody(Maintenance, Who):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobsBody(Who):
+class JobsBody(Work, Who):
     """What ``jobs`` takes."""
-
-    retry: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +288,7 @@ async def _maintain(service: Service, body: MaintainBody, scope: Scope) -> Maint
 
 
 async def _jobs(service: Service, body: JobsBody, scope: Scope) -> Jobs:
-    return await service.jobs(scope, retry=body.retry)
+    return await service.jobs(scope, retry=body.retry, run=body.run, within_s=body.within_s)
 
 
 async def _purge(service: Service, body: ForgetBody, scope: Scope) -> Erased:
@@ -340,6 +342,9 @@ CALLS: Final[Mapping[str, Call]] = MappingProxyType(
         "jobs": Call(JobsBody, Jobs, _jobs, changes=True),
         "purge": Call(ForgetBody, Erased, _purge, changes=True),
         "forget_all": Call(ForgetAllBody, Erased, _forget_all, changes=True),
+        **AUDIT_CALLS,
+        **KEY_CALLS,
+        **GUARD_CALLS,
         "doctor": Call(Who, Checks, _doctor),
     }
 )

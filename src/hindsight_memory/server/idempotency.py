@@ -12,9 +12,11 @@ from typing import Final
 from starlette.responses import Response
 
 from hindsight_memory.errors import InvalidInput
+from hindsight_memory.guard.access import Principal
 
 _KEPT_S: Final = 600.0
 _KEPT: Final = 1_000
+_CALLERS: Final = 1_000
 _KEY_CHARS: Final = 255
 
 
@@ -26,19 +28,27 @@ class _Answer:
 
 
 class Replies:
-    """The replies that this process remembers, for each namespace the latest thousand."""
+    """The replies that this process remembers, for each of its latest callers the latest thousand.
+
+    A caller meets its own only: another may not do what was done, nor see what came of it.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[str, OrderedDict[str, _Answer]] = {}
+        self._kept: OrderedDict[Principal, OrderedDict[str, _Answer]] = OrderedDict()
 
-    async def once(self, namespace: str, key: str, request: bytes, act: Callable[[], Awaitable[Response]]) -> Response:
+    async def once(
+        self, caller: Principal, key: str, request: bytes, act: Callable[[], Awaitable[Response]]
+    ) -> Response:
         """The first reply to this key, or that of ``act`` now. What failed is not kept and may be tried again.
 
         Raises ``InvalidInput`` when the key came with another request before.
         """
         if not 1 <= len(key) <= _KEY_CHARS:
             raise InvalidInput(f"Idempotency-Key must have 1 to {_KEY_CHARS} characters.", field="Idempotency-Key")
-        kept = self._kept.setdefault(namespace, OrderedDict())
+        kept = self._kept.setdefault(caller, OrderedDict())
+        self._kept.move_to_end(caller)
+        while len(self._kept) > _CALLERS:
+            self._kept.popitem(last=False)
         loop = asyncio.get_running_loop()
         digest = hashlib.sha256(request).digest()
         known = kept.get(key)
@@ -59,11 +69,12 @@ class Replies:
             kept.popitem(last=False)
         return await asyncio.shield(task)
 
-    def drop(self, namespace: str, keep: str | None) -> None:
-        """Remember none of a namespace's replies but the one to this key."""
-        kept = self._kept.get(namespace, OrderedDict())
-        for key in [key for key in kept if key != keep]:
-            del kept[key]
+    def drop(self, caller: Principal, keep: str | None) -> None:
+        """Remember no reply from where this caller may act, but the one to this key of its own."""
+        for other, kept in self._kept.items():
+            if None in (caller.namespace, other.namespace) or caller.namespace == other.namespace:
+                for key in [key for key in kept if (other, key) != (caller, keep)]:
+                    del kept[key]
 
 
 def _drop_failed(kept: OrderedDict[str, _Answer], key: str, reply: asyncio.Future[Response]) -> None:

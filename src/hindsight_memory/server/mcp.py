@@ -25,8 +25,10 @@ from mcp_types import (
 from hindsight_memory import __version__
 from hindsight_memory.domain import Scope, Who
 from hindsight_memory.errors import HindsightMemoryError, InvalidInput
+from hindsight_memory.guard.access import within
 from hindsight_memory.server.call import Call, parse, required, shown
 from hindsight_memory.server.calls import CALLS
+from hindsight_memory.server.faults import internal, place
 from hindsight_memory.server.schema import input_schema, output_schema
 from hindsight_memory.server.session_calls import SESSION
 from hindsight_memory.wire import to_wire
@@ -159,9 +161,9 @@ def create_mcp(
             return _result(to_wire(await _run(call, body, await opened(), context.request, scope)))
         except HindsightMemoryError as error:
             return _refusal(error)
-        except Exception:  # noqa: BLE001  # the adapter's edge: the client gets a code, the log the rest
-            _log.exception("%s failed", shown(params.name))
-            return _refusal(HindsightMemoryError("Something went wrong here.", hint="The server's log says what."))
+        except Exception as error:  # noqa: BLE001  # the adapter's edge: the client gets a code, the log the place
+            _log.error("%s failed:\n%s", shown(params.name), place(error))
+            return _refusal(internal())
 
     async def ready(_: ServerRequestContext[Any], __: NotificationParams | None) -> None:
         try:
@@ -221,8 +223,7 @@ async def _run(call: Call, body: Who, service: Service, request: Any, scope: Sco
     if request is None:  # stdio: whoever started the process
         return await call.run(service, body, scope)
     principal = request.state.principal
-    within = replace(scope, namespace=principal.namespace or scope.namespace)
-    return await call.run(service.acting_as(principal), body, within)
+    return await call.run(service.acting_as(principal), body, within(principal, scope))
 
 
 def _result(value: dict[str, Any], *, is_error: bool = False, text: str | None = None) -> CallToolResult:

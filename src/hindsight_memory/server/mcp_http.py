@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
 from mcp.server.sse import SseServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
@@ -28,9 +30,25 @@ def mcp_routes(
         Route("/mcp", streamable),
         Route("/mcp/", streamable),
         Route("/sse", _Events(server, events), methods=["GET"]),
-        Mount("/messages", events.handle_post_message),
+        Mount("/messages", _Messages(events)),
     ]
     return found, manager.run
+
+
+def _owned(scope: Scope) -> Scope:
+    """The connection with its key named in the SDK's way: a stream takes messages of the key that opened it alone."""
+    principal = scope["state"]["principal"]
+    return {**scope, "user": AuthenticatedUser(AccessToken(token="", client_id=principal.key_id, scopes=[]))}
+
+
+class _Messages:
+    """What older clients say."""
+
+    def __init__(self, transport: SseServerTransport) -> None:
+        self.transport = transport
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.transport.handle_post_message(_owned(scope), receive, send)
 
 
 class _Events:
@@ -41,5 +59,5 @@ class _Events:
         self.transport = transport
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self.transport.connect_sse(scope, receive, send) as (reading, writing):
+        async with self.transport.connect_sse(_owned(scope), receive, send) as (reading, writing):
             await self.server.run(reading, writing, self.server.create_initialization_options())

@@ -29,9 +29,10 @@ _PROBLEMS: Final = {
     500: "Something went wrong in the server",
     503: "The store or a model cannot answer now",
 }
+_OF_A_KEY: Final = ("rotate_key", "revoke_key")
 _ONLY: Final = {
-    404: {"purge", "explain", "get", "update", "forget", "restore", "feedback"},
-    409: {"update", "restore", "put_session"},
+    404: {"purge", "explain", "get", "update", "forget", "restore", "feedback", "history", "resolve", *_OF_A_KEY},
+    409: {"update", "restore", "resolve", "put_session", "rotate_key"},
 }
 
 
@@ -69,21 +70,21 @@ def _described(app: FastAPI) -> dict[str, Any]:
     return document
 
 
-def parameters(body: type[Any], *, has_body: bool) -> list[dict[str, Any]]:
-    """What the address of a session and its query say: of a call with a body only whose memory it is."""
+def parameters(body: type[Any], name: str, *, has_body: bool) -> list[dict[str, Any]]:
+    """What an address and its query say: of a call with a body only whose memory it is. ``name`` is in the address."""
     properties = input_schema(body)["properties"]
     _limit(properties, body)
-    named = ("user_id", "agent_id") if has_body else tuple(properties)
-    described = [(name, properties[name]) for name in dict.fromkeys(("session_id", *named))]
+    said = ("user_id", "agent_id") if has_body else tuple(properties)
     return [
         {
-            "name": name,
-            "in": "path" if name == "session_id" else "query",
-            "required": name == "session_id",
-            "description": schema["description"],
-            "schema": {key: value for key, value in schema.items() if key != "description"},
+            "name": each,
+            "in": "path" if each == name else "query",
+            "required": each == name,
+            "description": properties[each]["description"],
+            "schema": {key: value for key, value in properties[each].items() if key != "description"},
         }
-        for name, schema in described
+        for each in dict.fromkeys((name, *said))
+        if each
     ]
 
 

@@ -1,4 +1,4 @@
-"""REST: every verb as POST /v1/{verb}, sessions as addresses too, health, and one form for what goes wrong."""
+"""REST: every verb as POST /v1/{verb}, sessions and keys as addresses too, health, and one form for what goes wrong."""
 
 import logging
 from collections.abc import Callable, Coroutine, Mapping
@@ -7,13 +7,16 @@ from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 from fastapi import APIRouter, Body, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import PlainValidator
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from hindsight_memory.domain import Erased, Receipt, Scope, Who
+from hindsight_memory.domain import Erased, IssuedKey, Receipt, Revealed, Scope, Who
 from hindsight_memory.errors import HindsightMemoryError, InvalidInput, NotFound, Unavailable
+from hindsight_memory.guard.access import Principal, may, within
 from hindsight_memory.server.call import Call, parse, part
 from hindsight_memory.server.calls import CALLS, Checks
+from hindsight_memory.server.faults import internal, place
 from hindsight_memory.server.idempotency import Replies
 from hindsight_memory.server.openapi import AT, parameters
 from hindsight_memory.server.problems import JSON, problem
@@ -40,20 +43,20 @@ def routes(service: Service) -> APIRouter:
             description=description,
             tags=["memory"],
         )
-    for verb, (method, below) in _SESSIONS.items():
+    for verb, (method, path, named) in _ADDRESSES.items():
         summary, description = _said(getattr(Service, verb))
         has_body = method not in {"GET", "DELETE"}
         router.add_api_route(
-            f"/v1/sessions/{{session_id:path}}{below}",
-            _at_session(service, CALLS[verb], replies, has_body=has_body),
+            path,
+            _at_address(service, CALLS[verb], replies, named, has_body=has_body),
             methods=[method],
             name=f"{AT}{verb}",
             operation_id=f"{AT}{verb}",
             response_model=CALLS[verb].reply,
             summary=summary,
             description=description,
-            openapi_extra={"parameters": parameters(CALLS[verb].body, has_body=has_body)},
-            tags=["sessions"],
+            openapi_extra={"parameters": parameters(CALLS[verb].body, named, has_body=has_body)},
+            tags=[path.split("/")[2]],
         )
     router.add_api_route("/health/live", _live, methods=["GET"], operation_id="live", tags=["health"])
     router.add_api_route(
@@ -78,18 +81,33 @@ _Key = Annotated[
 
 
 class _Address(NamedTuple):
+    """A method and an address, and the field that the address names."""
+
     method: str
-    below: str = ""
+    path: str
+    named: str = ""
 
 
-_SESSIONS: Final[Mapping[str, _Address]] = {
-    "get_session": _Address("GET"),
-    "put_session": _Address("PUT"),
-    "patch_session": _Address("PATCH"),
-    "end_session": _Address("DELETE"),
-    "append_session": _Address("POST", "/messages"),
+class _Whole(PathConvertor):
+    """All of what is left of an address: ids may hold slashes and ends of lines."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("whole", _Whole())
+_SESSION: Final = "/v1/sessions/{session_id:whole}"
+_ADDRESSES: Final[Mapping[str, _Address]] = {
+    "get_session": _Address("GET", _SESSION, "session_id"),
+    "put_session": _Address("PUT", _SESSION, "session_id"),
+    "patch_session": _Address("PATCH", _SESSION, "session_id"),
+    "end_session": _Address("DELETE", _SESSION, "session_id"),
+    "append_session": _Address("POST", f"{_SESSION}/messages", "session_id"),
+    "list_keys": _Address("GET", "/v1/keys"),
+    "create_key": _Address("POST", "/v1/keys"),
+    "rotate_key": _Address("POST", "/v1/keys/{key_id}/rotate", "key_id"),
+    "revoke_key": _Address("DELETE", "/v1/keys/{key_id}", "key_id"),
 }
-"""The verbs of a session as its address has them; a field that no body carries stands in the query."""
+"""The verbs of sessions and keys as addresses have them too; a field that no body carries stands in the query."""
 
 
 def _reading(service: Service, call: Call) -> _Endpoint:
@@ -106,54 +124,61 @@ def _writing(service: Service, call: Call, replies: Replies) -> _Endpoint:
     return answer
 
 
-def _at_session(service: Service, call: Call, replies: Replies, *, has_body: bool) -> _Endpoint:
+def _at_address(service: Service, call: Call, replies: Replies, named: str, *, has_body: bool) -> _Endpoint:
     whole = PlainValidator(lambda data: data, json_schema_input_type=call.body)
 
     async def bare(request: Request, key: _Key = None) -> Response:
-        return await _once(service, call, replies, request, _addressed(call, request, {}), key)
+        return await _once(service, call, replies, request, _addressed(call, request, named, {}), key)
 
     async def read(request: Request) -> Response:
-        return await _answer(service, call, request, _addressed(call, request, {}))
+        return await _answer(service, call, request, _addressed(call, request, named, {}))
 
     async def full(request: Request, data: Annotated[Any, Body(), whole], key: _Key = None) -> Response:
-        return await _once(service, call, replies, request, _addressed(call, request, data), key)
+        return await _once(service, call, replies, request, _addressed(call, request, named, data), key)
 
     return full if has_body else bare if call.changes else read
 
 
-def _addressed(call: Call, request: Request, data: Any) -> Any:
-    """The body of a call to a session's address: what the address, its query and a JSON body say."""
-    session_id = request.path_params["session_id"]
+def _addressed(call: Call, request: Request, named: str, data: Any) -> Any:
+    """The body of a call to an address: what the address, its query and a JSON body say."""
+    said = {named: request.path_params[named]} if named else {}
     if not isinstance(data, Mapping):
         return parse(call.body, data)
-    if data.get("session_id", session_id) != session_id:
-        raise InvalidInput("session_id is not that of the address.", hint="Leave it out.", field="session_id")
+    if named and data.get(named, said[named]) != said[named]:
+        raise InvalidInput(f"{named} is not that of the address.", hint="Leave it out.", field=named)
     hints = get_type_hints(call.body)
     query = {name: _spelt(value, hints.get(name)) for name, value in request.query_params.items()}
-    return parse(call.body, {**query, **data, "session_id": session_id})
+    return parse(call.body, {**query, **data, **said})
 
 
 def _spelt(value: str, hint: Any) -> Any:
     """A flag or a number as a query spells it; what is neither is left for the domain to refuse."""
     if hint is bool:
         return {"true": True, "false": False}.get(value, value)
-    if int in get_args(hint) and value.isascii() and value.isdigit() and len(value) < 20:
+    if int in (hint, *get_args(hint)) and value.isascii() and value.isdigit() and len(value) < 20:
         return int(value)
     return value
+
+
+_SECRETS: Final = (IssuedKey, Revealed)
+"""Replies that are given once, and not remembered."""
 
 
 async def _once(
     service: Service, call: Call, replies: Replies, request: Request, body: Who, key: str | None
 ) -> Response:
-    namespace = _scope(request, body).namespace
+    caller: Principal = request.state.principal
+    if key is not None and call.reply in _SECRETS:
+        hint = "Leave it out: the reply holds a secret, and is kept nowhere."
+        raise InvalidInput("This verb takes no Idempotency-Key.", hint=hint, field="Idempotency-Key")
     if key is None:
         reply = await _answer(service, call, request, body)
     else:
         address = f"{request.method} {request.url.path}?{request.url.query}\n"
         asked = address.encode() + await request.body()
-        reply = await replies.once(namespace, key, asked, lambda: _answer(service, call, request, body))
+        reply = await replies.once(caller, key, asked, lambda: _answer(service, call, request, body))
     if call.reply is Erased:
-        replies.drop(namespace, keep=key)  # others may hold the text of what is gone for good
+        replies.drop(caller, keep=key)  # others may hold the text of what is gone for good
     return reply
 
 
@@ -171,8 +196,8 @@ async def _answer(service: Service, call: Call, request: Request, body: Who) -> 
 
 def _scope(request: Request, body: Who) -> Scope:
     who = part(body, Who)
-    namespace = request.state.principal.namespace or "default"
-    return Scope(namespace=namespace, user_id=who.user_id, agent_id=who.agent_id, session_id=who.session_id)
+    said = Scope(user_id=who.user_id, agent_id=who.agent_id, session_id=who.session_id)
+    return within(request.state.principal, said)
 
 
 async def _live() -> dict[str, str]:
@@ -181,12 +206,13 @@ async def _live() -> dict[str, str]:
 
 
 def _ready(service: Service) -> _Endpoint:
-    async def ready() -> Response:
-        """Whether requests can be answered: which database and embedder are in use, and how to get a better one."""
+    async def ready(request: Request) -> Response:
+        """Whether requests can be answered, and for who may ask the doctor: what is in use, and how to get better."""
         try:
-            return JSON(Checks(tuple(await service.ready())))
+            return JSON(Checks(tuple(await service.acting_as(request.state.principal).ready())))
         except HindsightMemoryError as error:
-            return problem(Unavailable(error.message, hint=error.hint))
+            told = may(request.state.principal, "doctor", None)  # the message may name a file
+            return problem(Unavailable(error.message, hint=error.hint) if told else Unavailable("Not now."))
 
     return ready
 
@@ -214,15 +240,14 @@ async def _unrouted(request: Request, error: Exception) -> Response:
         case 405:
             headers = error.headers if isinstance(error, HTTPException) else None
             message = f"{request.method} is not possible here."
-            hint = "Verbs are POST, health is GET; a session takes GET, PUT, PATCH and DELETE."
+            hint = "Verbs are POST, health is GET; sessions and keys have addresses: see /openapi.json."
             return problem(InvalidInput(message, hint=hint), 405, headers)
     return problem(InvalidInput("The body cannot be read.", hint="Send a JSON object as application/json."))
 
 
 async def _failed(_: Request, error: Exception) -> Response:
-    # Neither the reply nor this line says what the memory's text was; the traceback is the server's to log.
-    _log.error("A request failed: %s", type(error).__name__)
-    return problem(HindsightMemoryError("Something went wrong here.", hint="The server's log says what."))
+    _log.error("A request failed:\n%s", place(error))
+    return problem(internal())
 
 
 def _said(verb: object) -> tuple[str, str]:

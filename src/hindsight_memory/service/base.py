@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from hindsight_memory.assist.assistant import Assistant, Rules
 from hindsight_memory.domain import (
+    EXTRACTED_FROM,
+    Draft,
     Event,
     Memory,
+    Message,
     Scope,
+    Source,
     Status,
     Visibility,
     new_id,
 )
 from hindsight_memory.errors import NotFound
-from hindsight_memory.guard.access import LOCAL, Principal
+from hindsight_memory.guard.access import LOCAL, Principal, may
 from hindsight_memory.ingest.conversation import ConversationWriter
 from hindsight_memory.ingest.index import Indexer
 from hindsight_memory.ingest.pipeline import Writer
 from hindsight_memory.ingest.reading import Reading
+from hindsight_memory.ingest.rescreen import Rescreener
+from hindsight_memory.ingest.screening import Screener
 from hindsight_memory.ingest.sessions import SessionKeeper
 from hindsight_memory.ingest.steps import StepWriter
+from hindsight_memory.lifecycle.catch_up import CatchUp
 from hindsight_memory.lifecycle.maintain import Keeper
 from hindsight_memory.lifecycle.reflect import Reflector
 from hindsight_memory.models.base import LLM, Embedder, Reranker
@@ -34,6 +41,7 @@ from hindsight_memory.settings import Settings
 from hindsight_memory.store.base import Store
 from hindsight_memory.strength import expired
 
+T = TypeVar("T", Draft, Message)
 LONGEST_ID: Final = 200
 """Characters of a memory's id that are read."""
 
@@ -45,6 +53,8 @@ class Parts:
     settings: Settings
     store: Store
     embedders: Sequence[Embedder]
+    screener: Screener
+    rescreener: Rescreener
     writer: Writer
     converser: ConversationWriter
     sessions: SessionKeeper
@@ -54,6 +64,7 @@ class Parts:
     reading: Reading
     finder: Finder
     keeper: Keeper
+    catch_up: CatchUp
     clock: Callable[[], datetime]
     llm: LLM | None = None
     reranker: Reranker | None = None
@@ -61,6 +72,7 @@ class Parts:
     notes: tuple[str, ...] = ()
     working: list[asyncio.Task[None]] = field(default_factory=list)
     touched: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    used: dict[str, datetime] = field(default_factory=dict)
 
 
 class Verbs:
@@ -78,6 +90,11 @@ class Verbs:
     def _actor(self, scope: Scope) -> str:
         return scope.agent_id or self.principal.name
 
+    def _most(self, scope: Scope) -> float:
+        """How far the caller is believed, whatever source they name: as the user where they may vouch for that."""
+        trust = self.settings.write.trust
+        return trust[Source.USER] if may(self.principal, "vouch", scope) else trust[Source.AGENT]
+
     def _event(self, verb: str, memory: Memory, scope: Scope, detail: dict[str, Any], reason: str = "") -> Event:
         now = self._parts.clock()
         return Event(
@@ -90,6 +107,24 @@ class Verbs:
             reason=reason,
             detail=detail,
         )
+
+
+def own(said: Sequence[T]) -> list[T]:
+    """What callers write, without what only the worker can know: of which turn something was read off.
+
+    A context shows a turn or what was read off it; whoever could claim that would put theirs in the turn's place.
+    """
+    return [replace(each, metadata=without_origin(each.metadata)) for each in said]
+
+
+def without_origin(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata as a caller may write it."""
+    return {name: value for name, value in metadata.items() if name != EXTRACTED_FROM}
+
+
+def origin_of(memory: Memory) -> dict[str, Any]:
+    """Of which turn a memory was read off, as its metadata says; nothing where it was not."""
+    return {name: value for name, value in memory.metadata.items() if name == EXTRACTED_FROM}
 
 
 def may_see(memory: Memory, scope: Scope) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -13,16 +14,18 @@ from hindsight_memory.domain import (
     Kind,
     Memory,
     Scope,
+    Source,
     Status,
     Tier,
 )
-from hindsight_memory.errors import Conflict, InvalidInput
+from hindsight_memory.errors import Conflict, InvalidInput, NotAllowed
 from hindsight_memory.guard.access import require
+from hindsight_memory.guard.trust import believed
 from hindsight_memory.guard.verdicts import undone
 from hindsight_memory.ingest.derived import derived_from, unsupported
-from hindsight_memory.ingest.enrich import content_of, identity, marks_of, owner_of, summary_for
+from hindsight_memory.ingest.enrich import content_of, identity, is_dated, marks_of, owner_of, summary_for
 from hindsight_memory.ingest.resolve import value_of
-from hindsight_memory.service.base import LONGEST_ID, Verbs, seen, visible
+from hindsight_memory.service.base import LONGEST_ID, Verbs, origin_of, seen, visible, without_origin
 from hindsight_memory.store.base import Tx
 from hindsight_memory.strength import expired
 
@@ -30,6 +33,8 @@ _LONGEST_REASON = 2_000
 _EVENTS = 200
 """Events of a memory among which stands how it was before it was taken out."""
 _MARKED = {"content", "key", "tags", "occurred_at"}
+_SAYING = {"content", "key", "valid_until", "expires_at"}
+"""What decides what a memory says, and for how long."""
 
 
 class Changing(Verbs):
@@ -42,15 +47,20 @@ class Changing(Verbs):
         """
         require(self.principal, "update", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
-        values = changes.given()
-        if not values:
+        if not changes.given():
             raise InvalidInput("There is nothing to change.", hint="Give at least one field.", field="content")
+        source = Source.USER if scope.agent_id is None else Source.AGENT
+        values = (await self._parts.screener.plain(changes, source, scope.bank)).given()
         async with self._parts.store.transaction(scope) as tx:
             memory = visible(await tx.get([memory_id]), memory_id, scope, self._parts.clock())
             if changes.version not in (None, memory.version):
                 message = f"Memory {memory_id} is at version {memory.version}, not {changes.version}."
                 raise Conflict(message, hint="Read it again and repeat the change.", field="version")
+            if changes.metadata is not None:
+                values["metadata"] = origin_of(memory) | without_origin(values["metadata"])
+            self._refuse_over(memory, values, scope)
             values |= await _rehashed(memory, values, tx) | _pinned(memory, values)
+            values |= self._reweighed(memory, values, scope)
             if changes.content is not None:
                 values["summary"] = summary_for(values["content"], self.settings.write)
             marks = marks_of(replace(memory, **values)) if _MARKED & values.keys() else None
@@ -60,6 +70,21 @@ class Changing(Verbs):
         self._parts.indexer.wake()
         return changed
 
+    def _refuse_over(self, memory: Memory, values: Mapping[str, Any], scope: Scope) -> None:
+        """Raise ``NotAllowed`` where somebody would put their words in place of what is trusted more than they are."""
+        if _SAYING & values.keys() and self._most(scope) < memory.trust:
+            hint = "Write what is so as a memory of its own: it is kept beside this one, and the user can settle it."
+            raise NotAllowed("This memory is trusted more than what this key may vouch for.", hint=hint)
+
+    def _reweighed(self, memory: Memory, values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+        """The trust that is left of a memory when somebody puts it in other words: no more than theirs."""
+        if "content" not in values or values["content"] == memory.content:
+            return {}
+        write = self.settings.write
+        most = self._most(scope) if scope.agent_id is None else min(self._most(scope), write.trust[Source.AGENT])
+        trust = believed(replace(memory, content=values["content"]), write, self.settings.trust, most=most)
+        return {"trust": trust} if trust < memory.trust else {}
+
     async def forget(self, memory_id: str, scope: Scope, reason: str = "") -> Memory:
         """Take a memory out of sight, and what was read off it alone; ``restore`` brings both back.
 
@@ -67,7 +92,7 @@ class Changing(Verbs):
         """
         require(self.principal, "forget", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
-        reason = parse_text("reason", reason, _LONGEST_REASON)
+        reason = await self._parts.screener.text(parse_text("reason", reason, _LONGEST_REASON), scope.bank)
         async with self._parts.store.transaction(scope) as tx:
             memory = seen(await tx.get([memory_id]), memory_id, scope)
             if memory.status is Status.DELETED:
@@ -79,6 +104,7 @@ class Changing(Verbs):
     async def restore(self, memory_id: str, scope: Scope) -> Memory:
         """Bring a memory back as it was: one that was forgotten, that feedback took out of recall, or time did.
 
+        It also lets in what waits in quarantine, for a caller who may vouch: see ``review``.
         What has expired has no end then (working memory: a new one), what had gone cold counts as used now.
 
         Raises ``Conflict`` when the same, or another value of its key, has been stored in the meantime.
@@ -87,6 +113,8 @@ class Changing(Verbs):
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
         async with self._parts.store.transaction(scope) as tx:
             memory = seen(await tx.get([memory_id]), memory_id, scope)
+            if memory.status is Status.QUARANTINED:
+                require(self.principal, "vouch", scope)  # whoever wrote it does not let it in
             fields = (undone(memory, await tx.events(memory_id, _EVENTS)) or {}) | self._revived(memory)
             if not fields:
                 return memory
@@ -143,10 +171,12 @@ def _went_with(derived: Memory, source: Memory) -> bool:
 async def _rehashed(memory: Memory, values: dict[str, Any], tx: Tx) -> dict[str, Any]:
     """Content and hash of a memory whose words change; a turn keeps the identity its conversation gave it."""
     content = content_of(values.get("content", memory.content))
-    if memory.turn is not None or not {"content", "key"} & values.keys():
+    dated = is_dated(memory)
+    if memory.turn is not None or not ({"content", "key"} | ({"occurred_at"} if dated else set())) & values.keys():
         return {"content": content} if "content" in values else {}
     key = values.get("key", memory.key)
-    changed = identity(memory.kind, key, content, owner_of(memory), memory.session_id)
+    at = values.get("occurred_at", memory.occurred_at) if dated else None
+    changed = identity(memory.kind, key, content, owner_of(memory), memory.session_id, at=at)
     other = await tx.known(changed)
     if other is not None and other.id != memory.id and other.status is Status.ACTIVE:
         raise Conflict(f"Memory {other.id} says this already.", hint="Forget one of the two.", field="content")
@@ -155,7 +185,7 @@ async def _rehashed(memory: Memory, values: dict[str, Any], tx: Tx) -> dict[str,
         holder = await value_of(key, memory, tx)
     if holder is not None:
         raise Conflict(f"Memory {holder.id} is the value of {key}.", hint="Update that one, or forget it.", field="key")
-    return {"content": content, "content_hash": changed}
+    return {"content_hash": changed} | ({"content": content} if {"content", "key"} & values.keys() else {})
 
 
 async def _refuse_second(memory: Memory, tx: Tx) -> None:

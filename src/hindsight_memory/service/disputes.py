@@ -16,7 +16,7 @@ from hindsight_memory.domain import (
     Status,
     Tier,
 )
-from hindsight_memory.errors import Conflict, InvalidInput
+from hindsight_memory.errors import Conflict, InvalidInput, NotAllowed
 from hindsight_memory.guard.access import require
 from hindsight_memory.service.base import LONGEST_ID, Verbs, may_see, seen, visible
 from hindsight_memory.store.base import Reader, Where
@@ -69,6 +69,7 @@ class Disputes(Verbs):
         Raises:
             NotFound: One of them is not there, or was forgotten.
             Conflict: ``over`` has been replaced by something else.
+            NotAllowed: An agent decides against what is trusted more than what it keeps.
         """
         require(self.principal, "update", scope)
         keep, over = parse_text("keep", keep, LONGEST_ID), parse_text("over", over, LONGEST_ID)
@@ -83,6 +84,9 @@ class Disputes(Verbs):
             if gone.status is not Status.ACTIVE or kept.status is not Status.ACTIVE:
                 message = f"Memory {(gone if gone.status is not Status.ACTIVE else kept).id} no longer stands."
                 raise Conflict(message, hint="See its history.", field="over")
+            if kept.trust < gone.trust and (scope.agent_id is not None or self._most(scope) < gone.trust):
+                hint = "Ask the user, who settles it without an agent_id and with a key that may vouch."
+                raise NotAllowed(f"Memory {gone.id} is trusted more; only the user may decide against it.", hint=hint)
             await tx.change(gone, status=Status.SUPERSEDED, superseded_by=kept.id, valid_until=now)
             edge = Relation(type=RelationType.SUPERSEDES, from_id=kept.id, to_id=gone.id, created_at=now)
             await tx.relate(edge)

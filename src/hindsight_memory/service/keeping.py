@@ -1,14 +1,13 @@
-"""The verbs that keep memory in order over time: maintenance, models' jobs, purging for good, what happened when."""
+"""The verbs that keep memory in order over time: maintenance, models' jobs, what happened when."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from hindsight_memory.check import parse_text
 from hindsight_memory.domain import (
-    Erased,
     Event,
     Jobs,
     Line,
@@ -20,46 +19,70 @@ from hindsight_memory.domain import (
     Span,
     Status,
     Window,
+    Work,
     new_id,
 )
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.guard.access import require
-from hindsight_memory.ingest.derived import quoting
-from hindsight_memory.service.base import LONGEST_ID, Verbs, may_see, seen
+from hindsight_memory.guard.access import may, require
+from hindsight_memory.service.base import Verbs, may_see
+from hindsight_memory.service.keys import DEEDS
 from hindsight_memory.store.base import Mark, Stage
 from hindsight_memory.strength import expired
 
-_LONGEST_REASON: Final = 2_000
 _ALL_TIME: Final = Window(datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC))
 _LONGEST_NUMBER: Final = 18
 """Digits that a database takes for a number."""
 _JOBS: Final = 20
 """Jobs that are told of by themselves."""
-_SHARED: Final = "shared"
-"""What confirms that the shared bank is meant: it has no user."""
 
 
 class Keeping(Verbs):
     """Verbs that keep memory in order over time."""
 
-    async def maintain(self, asked: Maintenance) -> MaintainReport:
+    async def maintain(self, asked: Maintenance, progress: Callable[[int], None] = lambda _: None) -> MaintainReport:
         """Let go of what has had its time, in every bank that the caller may act in.
 
-        Working memory ends, what nobody uses is put away, repeats are merged, what a full bank can spare is forgotten,
-        and what was forgotten long enough ago is purged. ``restore`` takes back every step but the last.
+        Working memory ends, what nobody uses is put away, repeats are merged, what was derived is weighed anew, what a
+        full bank can spare is forgotten, and what was forgotten long enough ago is purged. ``restore`` takes back every
+        step but the last. Where there is a language model, it reads what waits for it, for a minute at most.
 
-        Raises ``Overloaded`` when another process is at it.
+        Args:
+            asked: What to do, and where.
+            progress: Called with the number of memories that a language model has read so far.
+
+        Raises:
+            Overloaded: Another process is at it.
         """
         namespace = self.principal.namespace or (Scope().namespace if asked.users else None)
         require(self.principal, "maintain", Scope(namespace=namespace or Scope().namespace))
-        return await self._parts.keeper.run(asked, namespace)
+        return await self._parts.keeper.run(asked, namespace, progress)
 
-    async def jobs(self, scope: Scope, *, retry: bool = False) -> Jobs:
-        """How far language models are with what was written here, and what went wrong lately; ``retry`` tries it again.
+    async def jobs(
+        self,
+        scope: Scope,
+        *,
+        retry: bool = False,
+        run: bool = False,
+        within_s: int = 60,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> Jobs:
+        """How far language models are with what was written here, and what went wrong lately.
 
         Nothing waits for them: what is queued, running or failed is kept and found as it was written.
+
+        Args:
+            scope: Whose memory is meant.
+            retry: Try once more what had been given up.
+            run: Have what waits read now, as far as the day's share and the time go.
+            within_s: How long that may take.
+            progress: Called with the number of memories read so far.
+
+        Raises:
+            InvalidInput: Something is to be read, and there is no language model.
         """
-        require(self.principal, "write" if retry else "get", scope)
+        require(self.principal, "write" if retry or run else "get", scope)
+        asked = Work(retry=retry, run=run, within_s=within_s)
+        shift = self._parts.catch_up.needed(asked.within_s, progress) if run else None
         attempts = self.settings.read.attempts
         retried = 0
         if retry:
@@ -69,64 +92,10 @@ class Keeping(Verbs):
                 event = Event(id=new_id(now), bank_id=scope.bank, at=now, actor=self._actor(scope), verb="retry_jobs")
                 await tx.record([replace(event, detail={"jobs": retried})] if retried else [])
             self._parts.reading.wake()
+        read = await shift.work(scope.bank) if shift is not None else 0
+        stopped = None if shift is None else shift.stopped
         found = await self._parts.store.reading(scope.bank).jobs(scope.agent_id, attempts, _JOBS)
-        return replace(found, retried=retried)
-
-    async def purge(self, memory_id: str, scope: Scope, reason: str = "") -> Erased:
-        """Remove one memory for good, at once, with its words, vectors, relations and what the log holds of it.
-
-        What was read off it, and would keep its words, goes along.
-
-        Returns:
-            What was removed, counted.
-        """
-        require(self.principal, "purge", scope)
-        memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
-        reason = parse_text("reason", reason, _LONGEST_REASON)
-        async with self._parts.store.transaction(scope) as tx:
-            memory = seen(await tx.get([memory_id]), memory_id, scope)
-            gone = [memory, *await quoting(memory, tx)]
-            erased = await tx.erase([each.id for each in gone])
-            await tx.record([self._event("purge", each, scope, asdict(erased), reason) for each in gone])
-        self._parts.indexer.wake()  # a turn after it is to be embedded without it
-        await self._parts.store.scrub()
-        return erased
-
-    async def forget_all(self, scope: Scope, confirm: str) -> Erased:
-        """Remove everything a user's bank holds, for good: memories, sessions, relations, vectors and the log.
-
-        One line of the log stays, which says when and by whom, and what was removed, counted.
-
-        Args:
-            scope: Whose memory is meant.
-            confirm: The same ``user_id`` once more; ``shared`` for the shared bank.
-
-        Raises:
-            InvalidInput: ``confirm`` is not the user; nothing was removed.
-        """
-        require(self.principal, "forget_all", scope)
-        if confirm != (_SHARED if scope.user_id is None else scope.user_id):
-            message = "confirm is not the user whose memory is to be removed."
-            raise InvalidInput(message, hint="Give the user_id once more; nothing was removed.", field="confirm")
-        now = self._parts.clock()
-        reader = self._parts.store.reading(scope.bank)
-        if not await reader.events(None, 1) and not await reader.active():
-            return Erased()  # nothing is known of this user, and that stays so
-        async with self._parts.store.transaction(scope) as tx:
-            erased = await tx.erase_bank()
-            event = Event(
-                id=new_id(now),
-                bank_id=scope.bank,
-                at=now,
-                actor=self._actor(scope),
-                verb="forget_all",
-                detail=asdict(erased),
-            )
-            await tx.record([event])
-        self._parts.touched.pop(scope.bank, None)
-        self._parts.finder.understand.drop_recent()
-        await self._parts.store.scrub()
-        return erased
+        return replace(found, retried=retried, read=read, stopped=stopped)
 
     async def replay(self, span: Span, scope: Scope) -> Replay:
         """What happened in a span, oldest first, each event with the memory it is about.
@@ -138,9 +107,11 @@ class Keeping(Verbs):
         window = Window(span.since or _ALL_TIME.since, span.until or _ALL_TIME.until)
         found = await reader.replay(window, scope.agent_id, span.limit + 1, _mark(span.after))
         told, more = found[: span.limit], len(found) > span.limit
+        hidden = frozenset[str]() if may(self.principal, "keys", scope) else DEEDS
         held = {memory.id: memory for memory in await reader.get([event.memory_id or "" for _, event in told])}
         now = self._parts.clock()
-        lines = [line for _, event in told if (line := _line(event, held.get(event.memory_id or ""), scope, now))]
+        shown = (event for _, event in told if event.verb not in hidden)
+        lines = [line for event in shown if (line := _line(event, held.get(event.memory_id or ""), scope, now))]
         return Replay(tuple(lines), "{}.{}".format(*told[-1][0]) if more else None)
 
 

@@ -40,6 +40,7 @@ class Learning(Verbs):
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
         pair = await self._compared(memory_id, judgement, scope)
         query = None if judgement.query is None else content_hash(judgement.query)
+        note = await self._parts.screener.text(judgement.note, scope.bank)
         now, actor, judge = self._parts.clock(), self._actor(scope), _judge(judgement, scope)
         async with self._parts.store.transaction(scope) as tx:
             memory = visible(await tx.get([memory_id]), memory_id, scope, now)
@@ -54,7 +55,7 @@ class Learning(Verbs):
             after = await _changed(memory, judgement.verdict, fields, tx)
             detail: dict[str, Any] = same | {"query": query, "pair": pair}
             detail |= {"before": _numbers(memory, fields), "after": _numbers(after, fields)}
-            await tx.record([self._event("feedback", after, scope, detail, judgement.note)])
+            await tx.record([self._event("feedback", after, scope, detail, note)])
             if pair is not None:
                 await refit(tx, scope.bank, now, self.settings.feedback, actor)
         return after

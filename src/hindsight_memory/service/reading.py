@@ -16,16 +16,16 @@ from hindsight_memory.domain import (
     Memory,
     Page,
     Query,
-    RelationType,
     Scope,
     Status,
     Tier,
     Why,
 )
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.guard.access import require
+from hindsight_memory.guard.access import may, require
 from hindsight_memory.ingest.index import terms_of as index_terms
 from hindsight_memory.ingest.reading import terms_of as read_terms
+from hindsight_memory.recall.consensus import latest_first
 from hindsight_memory.recall.pack import pack
 from hindsight_memory.service.base import LONGEST_ID, Verbs, visible
 from hindsight_memory.store.base import Stage, Where
@@ -48,10 +48,9 @@ class Reading(Verbs):
         if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
             raise InvalidInput("budget_tokens must be a whole number, at least 1.", field="budget_tokens")
         wide = replace(query, limit=max(query.limit, self.settings.pack.candidates))
-        hits = await self.search(wide, scope)
+        hits = latest_first(await self.search(wide, scope), query.text)
         relations = await self._parts.store.reading(scope.bank).relations([hit.memory.id for hit in hits])
-        disputes = {frozenset((r.from_id, r.to_id)) for r in relations if r.type is RelationType.CONTRADICTS}
-        return pack(hits, budget, self.settings.pack, disputes)
+        return pack(hits, budget, self.settings.pack, relations)
 
     async def explain(self, query: Query, memory_id: str, scope: Scope) -> Hit:
         """How one memory fares with a query, whether or not it is among the results.
@@ -73,23 +72,30 @@ class Reading(Verbs):
 
     async def doctor(self) -> list[Check]:
         """What this service runs on, and whether it is well. Slow: it reads the whole database."""
+        require(self.principal, "doctor", None)
         faults = await self._parts.store.check()
         _, *others = await self.ready()
-        return [Check("database", not faults, self.settings.database, "; ".join(faults)), *others]
+        rest = "on" if self.settings.store.encrypted else "off: whoever reads the file reads the memories"
+        database = Check("database", not faults, self.settings.database, "; ".join(faults))
+        return [database, Check("encryption", True, rest), *others]
 
     async def ready(self) -> list[Check]:
-        """Whether requests can be answered now; quick. Memories without a vector are found by words meanwhile."""
+        """Whether requests can be answered now; quick. Memories without a vector are found by words meanwhile.
+
+        What is in use, and how much is waiting, is for those who may ask the ``doctor``; others learn what is well.
+        """
         due = await self._parts.store.due(Stage.INDEX, index_terms(self.settings.write))
         embedders = ", ".join(embedder.space for embedder in self._parts.embedders) or "none: words only"
         as_asked = bool(self._parts.embedders) or self.settings.embed.names == "none"
         reranker = self._parts.reranker
-        return [
+        checks = [
             Check("database", True, self.settings.database),
             Check("embedder", as_asked, embedders, " ".join(self._parts.notes)),
             Check("vectors", True, f"{due} memories wait for one"),
             *await self._model(),
             Check("reranker", True, "none" if reranker is None else reranker.name),
         ]
+        return checks if may(self.principal, "doctor", None) else [Check(each.name, each.ok, "") for each in checks]
 
     async def _model(self) -> list[Check]:
         """Which language models are asked for what, and how much they are still to read."""

@@ -43,7 +43,7 @@ class Reflecting(Verbs):
         or the steps of ``task`` in it, or in all sessions where none is named. Looking back twice writes nothing new.
         """
         require(self.principal, "reflect", scope)
-        task = parse_text("task", task, _LONGEST_TASK).strip()
+        task = await self._parts.screener.text(parse_text("task", task, _LONGEST_TASK).strip(), scope.bank)  # as stored
         if scope.session_id is None and not task:
             hint = "Give session_id, or the task that its steps name."
             raise InvalidInput("A look back needs a session or a task.", hint=hint, field="session_id")

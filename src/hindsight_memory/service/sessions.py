@@ -20,7 +20,7 @@ from hindsight_memory.errors import InvalidInput
 from hindsight_memory.guard.access import require
 from hindsight_memory.ingest.conversation import session_of
 from hindsight_memory.recall.window import window
-from hindsight_memory.service.base import Verbs
+from hindsight_memory.service.base import Verbs, own
 
 
 class Sessions(Verbs):
@@ -67,7 +67,9 @@ class Sessions(Verbs):
         A language model, where there is one for it, adds to the state behind this call.
         """
         require(self.principal, "write", scope)
-        appended = await self._parts.sessions.append(messages, scope, self._actor(scope), rules=rules)
+        appended = await self._parts.sessions.append(
+            own(messages), scope, self._actor(scope), rules=rules, most=self._most(scope)
+        )
         self._parts.indexer.wake()
         return appended
 

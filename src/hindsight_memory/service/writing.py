@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from hindsight_memory.domain import (
 )
 from hindsight_memory.guard.access import require
 from hindsight_memory.ingest.transcripts import Transcript, detect, read
-from hindsight_memory.service.base import Verbs
+from hindsight_memory.service.base import Verbs, own
 
 _IMPORT_BATCH = 200
 
@@ -46,7 +47,7 @@ class Writing(Verbs):
     async def write_many(self, drafts: Sequence[Draft], scope: Scope, wait: Wait = Wait.STORED) -> list[Receipt]:
         """Store several memories, all or none; the receipts come in their order."""
         require(self.principal, "write", scope)
-        receipts = await self._parts.writer(drafts, scope, self._actor(scope))
+        receipts = await self._parts.writer(own(drafts), scope, self._actor(scope), self._most(scope))
         return await self._waited(receipts, scope, wait)
 
     async def write_conversation(
@@ -54,7 +55,7 @@ class Writing(Verbs):
     ) -> list[Receipt]:
         """Append messages to the scope's session, each one episodic memory; see ``ConversationWriter``."""
         require(self.principal, "write", scope)
-        receipts = await self._parts.converser(messages, scope, self._actor(scope))
+        receipts = await self._parts.converser(own(messages), scope, self._actor(scope), self._most(scope))
         return await self._waited(receipts, scope, wait)
 
     async def import_file(
@@ -82,7 +83,7 @@ class Writing(Verbs):
                 continue
             for batch in _batches(part):
                 receipts = await self.write_conversation(batch, replace(scope, session_id=part.session_id), wait)
-                report = _counted(report, receipts)
+                report = _counted(report, receipts, part.session_id)
                 progress(report.turns)
             report = replace(report, sessions=report.sessions + 1)
         return report
@@ -122,7 +123,12 @@ def _batches(transcript: Transcript) -> Iterable[list[Message]]:
     return (named[start : start + _IMPORT_BATCH] for start in range(0, len(named), _IMPORT_BATCH))
 
 
-def _counted(report: ImportReport, receipts: Sequence[Receipt]) -> ImportReport:
+def _counted(report: ImportReport, receipts: Sequence[Receipt], session_id: str) -> ImportReport:
+    seen = Counter(each.rule for receipt in receipts if receipt.action is Action.REJECTED for each in receipt.findings)
+    if seen:
+        refused = sum(receipt.action is Action.REJECTED and bool(receipt.findings) for receipt in receipts)
+        reason = f"The guards refused {refused} of its turns: {', '.join(sorted(seen))}."
+        report = replace(report, skipped=(*report.skipped, Skipped(session_id, reason)))
     return replace(
         report,
         turns=report.turns + len(receipts),

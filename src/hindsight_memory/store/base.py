@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from hindsight_memory.domain import (
     Desk,
-    Erased,
     Event,
     Filter,
     Jobs,
@@ -31,6 +30,9 @@ from hindsight_memory.domain import (
     Tier,
     Window,
 )
+from hindsight_memory.store.keyring import KeyStore, KeyTx
+from hindsight_memory.store.remains import ErasingStore, ErasingTx, LogReader
+from hindsight_memory.store.screened import ScreenReader, ScreenTx
 
 Vector = NDArray[np.float32]
 
@@ -197,7 +199,7 @@ class BankStats:
     vectors: Mapping[str, int]
 
 
-class Reader(Protocol):
+class Reader(ScreenReader, LogReader, Protocol):
     """What may be read of one bank. Reading never writes."""
 
     async def get(self, ids: Sequence[str]) -> list[Memory]:
@@ -212,8 +214,21 @@ class Reader(Protocol):
     async def known(self, content_hash: str) -> Memory | None:
         """The memory with this content hash, whatever its status; the active one where there are several."""
 
+    async def happened(self, said: str, at: datetime | None) -> Memory | None:
+        """The event whose content hash begins with this and that happened then, or whenever: the active, the newest."""
+
     async def current(self, key: str, owner: str | None = None) -> Memory | None:
-        """The newest active memory under this key: of the shared ones, or of an agent's private ones."""
+        """The most trusted active memory under this key, the newest of these: of the shared ones, or an agent's own."""
+
+    async def record_of(self, memory: Memory, most: int) -> tuple[int, int]:
+        """How many memories its writer has written, of the latest ``most``, and how many of these are in quarantine.
+
+        The writer is its agent, or else its ``source_ref``, and what has neither is of one writer; of one source. The
+        user has no record.
+        """
+
+    async def lessons(self, most: int) -> list[Memory]:
+        """What was found to be false: the memories in quarantine that somebody called wrong, the latest first."""
 
     async def turns(self, session_id: str, first: int, last: int) -> list[Memory]:
         """The turns of a session from ``first`` to ``last``, both included, whatever their status."""
@@ -304,6 +319,12 @@ class Reader(Protocol):
     async def sweep(self, after: int, limit: int) -> list[tuple[int, Memory]]:
         """Active memories, whoever may see them, in the order they were stored, each with its place, from ``after``."""
 
+    async def last_event(self, after: int, actor: str, verbs: Sequence[str]) -> int:
+        """The number of the latest event behind ``after`` that is none of these of this actor; 0 if there is none."""
+
+    async def keyed(self, beginning: str, limit: int, after: str = "") -> list[Memory]:
+        """Active and forgotten memories whose key begins so, whoever may see them, by id, those behind ``after``."""
+
     async def active(self) -> int:
         """How many memories are active."""
 
@@ -322,7 +343,7 @@ class Reader(Protocol):
         """The events of a span in time order, those behind ``after`` only; none about others' private memories."""
 
 
-class Tx(Reader, Protocol):
+class Tx(Reader, KeyTx, ScreenTx, ErasingTx, Protocol):
     """One unit of work on one bank: all of it is stored, or none."""
 
     async def next_turn(self, session_id: str, count: int) -> int:
@@ -342,6 +363,9 @@ class Tx(Reader, Protocol):
 
         Raises ``Conflict`` when the stored version is not ``memory.version``.
         """
+
+    async def change_all(self, memories: Sequence[Memory], **fields: Any) -> list[Memory]:
+        """Change the same fields of several memories, as ``change`` does of one."""
 
     async def relate(self, relation: Relation) -> None:
         """Add an edge, or replace its weight and metadata."""
@@ -364,12 +388,6 @@ class Tx(Reader, Protocol):
     async def touch(self, ids: Sequence[str], at: datetime) -> None:
         """Count an access of each memory."""
 
-    async def erase(self, ids: Sequence[str]) -> Erased:
-        """Remove memories with their words, names, times, vectors, relations and the content of their events."""
-
-    async def erase_bank(self) -> Erased:
-        """Remove everything the bank holds, its sessions and its log too."""
-
     async def set_tier(self, ids: Sequence[str], tier: Tier) -> None:
         """Keep these memories closer at hand, or farther off."""
 
@@ -380,7 +398,7 @@ class Tx(Reader, Protocol):
         """Remember how far a session was grouped, unless one of its turns has changed since ``talk`` was read."""
 
 
-class Store(Protocol):
+class Store(KeyStore, ErasingStore, Protocol):
     """An engine."""
 
     def reading(self, bank: str) -> Reader:
@@ -407,8 +425,11 @@ class Store(Protocol):
     async def spaces(self) -> list[Space]:
         """The known embedding spaces, oldest first, present and past."""
 
-    async def due(self, stage: Stage, terms: Terms) -> int:
-        """How many memories of any bank have work waiting or under way on these terms."""
+    async def due(self, stage: Stage, terms: Terms, bank: str | None = None) -> int:
+        """How many memories of any bank, or of this one, have work waiting or under way on these terms."""
+
+    async def spend(self, day: date, tokens: int, memories: int) -> tuple[int, int]:
+        """Add what language models took that day; returns what all processes together did, tokens and memories."""
 
     async def banks(self, namespace: str | None, after: str | None, limit: int) -> list[Scope]:
         """The banks of a namespace, or of all, in the order of their ids, those behind ``after`` only."""
@@ -418,9 +439,6 @@ class Store(Protocol):
 
     async def resign(self, role: str, holder: str) -> None:
         """Give a role up, if ``holder`` has it."""
-
-    async def scrub(self) -> bool:
-        """Let no file keep what was erased; ``False`` where others at work put it off until they have finished."""
 
     async def check(self) -> list[str]:
         """What is wrong with the stored data: nothing, when all is well."""

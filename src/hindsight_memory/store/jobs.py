@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 from hindsight_memory.domain import Job, Jobs, JobState
@@ -59,3 +59,22 @@ def retry(bank: Bank, stage: Stage, attempts: int, now: datetime) -> Plan[int]:
         {"bank": bank.number, "stage": stage, "attempts": attempts, "now": to_micros(now)},
     )
     return len(gone)
+
+
+def spent(day: date) -> Plan[tuple[int, int]]:
+    """What language models took that day, by all processes together: tokens and memories."""
+    rows = yield Statement("SELECT tokens, memories FROM spending WHERE day = :day", {"day": day.toordinal()})
+    return (rows[0][0], rows[0][1]) if rows else (0, 0)
+
+
+def spend(day: date, tokens: int, memories: int) -> Plan[tuple[int, int]]:
+    """See ``Store.spend``. Of days before no more is kept than one."""
+    params = {"day": day.toordinal(), "tokens": tokens, "memories": memories}
+    yield Statement("DELETE FROM spending WHERE day < :day - 1", {"day": params["day"]})
+    rows = yield Statement(
+        "INSERT INTO spending (day, tokens, memories) VALUES (:day, :tokens, :memories)"
+        " ON CONFLICT (day) DO UPDATE SET tokens = spending.tokens + excluded.tokens,"
+        " memories = spending.memories + excluded.memories RETURNING tokens, memories",
+        params,
+    )
+    return rows[0][0], rows[0][1]

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from hindsight_memory.domain import Event, Ranking
+from hindsight_memory.store.audit import EVENT
 from hindsight_memory.store.rows import Bank, Params, Plan, Statement, from_micros, to_event, to_json, to_micros
-from hindsight_memory.store.sql import EVENT
 
 
 def feedback(bank: Bank, since: datetime | None, limit: int, actor: str | None) -> Plan[list[Event]]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
 from datetime import datetime
 from typing import Any, Final
 
-from hindsight_memory.domain import Erased, Event, Memory, Relation, Scope
+from hindsight_memory.domain import Memory, Relation, Scope
 from hindsight_memory.errors import Conflict
 from hindsight_memory.store.base import BankStats, Marks, Where
 from hindsight_memory.store.mentions import put_mentions, take_mentions
@@ -25,7 +24,6 @@ from hindsight_memory.store.rows import (
     equal,
     one_by_one,
     to_cell,
-    to_event,
     to_json,
     to_memory,
     to_micros,
@@ -37,7 +35,6 @@ from hindsight_memory.store.unread import to_be_read
 
 _CHUNK: Final = 500
 _FROM: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.bank = :bank"
-EVENT: Final = "SELECT id, at, actor, verb, memory_id, reason, detail FROM events WHERE bank = :bank"
 
 
 def number_of(bank_id: str) -> Plan[int | None]:
@@ -124,11 +121,27 @@ def known(bank: Bank, content_hash: str) -> Plan[Memory | None]:
     return to_memory(bank.id, rows[0]) if rows else None
 
 
+def happened(bank: Bank, said: str, at: datetime | None) -> Plan[Memory | None]:
+    """See ``Reader.happened``."""
+    params: Params = {"bank": bank.number, "said": said, "end": f"{said}g"}  # hashes are of hexadecimal digits
+    then = ""
+    if at is not None:
+        params["at"] = to_micros(at)
+        then = " AND m.occurred_at = :at"
+    rows = yield Statement(
+        f"{_FROM} AND m.content_hash >= :said AND m.content_hash < :end{then}"
+        " ORDER BY CASE m.status WHEN 'active' THEN 0 ELSE 1 END, m.id DESC LIMIT 1",
+        params,
+    )
+    return to_memory(bank.id, rows[0]) if rows else None
+
+
 def current(bank: Bank, key: str, owner: str | None) -> Plan[Memory | None]:
     """See ``Reader.current``."""
     whose = "m.visibility = 'shared'" if owner is None else "m.visibility = 'private' AND m.agent_id = :owner"
     rows = yield Statement(
-        f"{_FROM} AND m.key = :key AND m.status = 'active' AND {whose} ORDER BY m.occurred_at DESC, m.id DESC LIMIT 1",
+        f"{_FROM} AND m.key = :key AND m.status = 'active' AND {whose}"
+        " ORDER BY m.trust DESC, m.occurred_at DESC, m.id DESC LIMIT 1",
         {"bank": bank.number, "key": key} | ({} if owner is None else {"owner": owner}),
     )
     return to_memory(bank.id, rows[0]) if rows else None
@@ -171,17 +184,6 @@ def relations(bank: Bank, ids: Sequence[str]) -> Plan[list[Relation]]:
             )
             found |= {tuple(row[:3]): to_relation(row) for row in rows}
     return sorted(found.values(), key=lambda edge: (edge.created_at, edge.from_id, edge.type, edge.to_id))
-
-
-def events(bank: Bank, memory_id: str | None, limit: int) -> Plan[list[Event]]:
-    """See ``Reader.events``."""
-    params: Params = {"bank": bank.number, "limit": limit}
-    narrowed = ""
-    if memory_id is not None:
-        params["memory"] = memory_id
-        narrowed = " AND memory_id = :memory"
-    rows = yield Statement(f"{EVENT}{narrowed} ORDER BY number DESC LIMIT :limit", params)
-    return [to_event(bank.id, row) for row in rows]
 
 
 def stats(bank: Bank) -> Plan[BankStats]:
@@ -257,7 +259,7 @@ def change(bank: Bank, memory: Memory, marks: Marks | None, values: dict[str, An
         yield from put_words(bank.number, row, after, marks.words)
         yield from put_mentions(bank.number, row, marks)
     if "content" in values:
-        yield from _blank_vectors(bank, row)
+        yield from blank_vectors(bank, row)
         # Another text: how often the old one failed says nothing of it.
         yield Statement("DELETE FROM leases WHERE bank = :bank AND row = :row", {"bank": bank.number, "row": row})
     if TOLD & values.keys():
@@ -265,8 +267,19 @@ def change(bank: Bank, memory: Memory, marks: Marks | None, values: dict[str, An
     return after
 
 
-def _blank_vectors(bank: Bank, row: int) -> Plan[None]:
-    # An empty vector tells the caches of other processes to drop the old one; removing the line would not.
+def change_all(bank: Bank, memories: Sequence[Memory], values: dict[str, Any]) -> Plan[list[Memory]]:
+    """See ``Tx.change_all``."""
+    after = []
+    for memory in memories:
+        after.append((yield from change(bank, memory, None, values)))  # noqa: PERF401  # no comprehension can yield
+    return after
+
+
+def blank_vectors(bank: Bank, row: int) -> Plan[None]:
+    """Have a memory embedded anew: an empty vector tells the caches of other processes to drop the old one.
+
+    Removing the line would not.
+    """
     number = yield from next_change(bank)
     yield Statement(
         "UPDATE vectors SET vector = :empty, change = :change WHERE bank = :bank AND row = :row",
@@ -307,34 +320,6 @@ def relate(bank: Bank, relation: Relation) -> Plan[None]:
     )
 
 
-def record(bank: Bank, new: Sequence[Event]) -> Plan[None]:
-    """See ``Tx.record``."""
-    rows = yield Statement(
-        "UPDATE banks SET next_event = next_event + :count WHERE bank = :bank RETURNING next_event",
-        {"bank": bank.number, "count": len(new)},
-    )
-    first = rows[0][0] - len(new)
-    entries = [
-        {
-            "bank": bank.number,
-            "number": first + place,
-            "id": event.id,
-            "at": to_micros(event.at),
-            "actor": event.actor,
-            "verb": event.verb,
-            "memory": event.memory_id,
-            "reason": event.reason,
-            "detail": to_json(event.detail),
-        }
-        for place, event in enumerate(new)
-    ]
-    yield Statement(
-        "INSERT INTO events (bank, number, id, at, actor, verb, memory_id, reason, detail)"
-        " VALUES (:bank, :number, :id, :at, :actor, :verb, :memory, :reason, :detail)",
-        many=entries,
-    )
-
-
 def touch(bank: Bank, ids: Sequence[str], at: datetime) -> Plan[None]:
     """See ``Tx.touch``. Not a new version: being found does not change what a memory says."""
     for chunk in _chunks(ids):
@@ -344,48 +329,6 @@ def touch(bank: Bank, ids: Sequence[str], at: datetime) -> Plan[None]:
             f" WHERE m.bank = :bank AND {among('m.id', chunk, params)}",
             params,
         )
-
-
-def erase(bank: Bank, ids: Sequence[str]) -> Plan[Erased]:
-    """See ``Tx.erase``."""
-    total = Erased()
-    for chunk in _chunks(ids):
-        for memory in (yield from get(bank, chunk)):
-            gone = yield from _erase_one(bank, memory)
-            total = Erased(*(a + b for a, b in zip(astuple(total), astuple(gone), strict=True)))
-    yield Statement("UPDATE banks SET erasures = erasures + 1 WHERE bank = :bank", {"bank": bank.number})
-    return total
-
-
-def _erase_one(bank: Bank, memory: Memory) -> Plan[Erased]:
-    only: Params = {"bank": bank.number, "id": memory.id}
-    found = yield Statement("SELECT row FROM memories WHERE bank = :bank AND id = :id", only)
-    row = {"bank": bank.number, "row": found[0][0]}
-    words = yield from take_words(bank.number, row["row"], memory)
-    names, times = yield from take_mentions(bank.number, row["row"])
-    vectors = yield Statement("DELETE FROM vectors WHERE bank = :bank AND row = :row RETURNING row", row)
-    edges = yield Statement("DELETE FROM relations WHERE bank = :bank AND from_id = :id RETURNING type", only)
-    edges += yield Statement("DELETE FROM relations WHERE bank = :bank AND to_id = :id RETURNING type", only)
-    lines = yield Statement(
-        "UPDATE events SET detail = '{}', reason = '' WHERE bank = :bank AND memory_id = :id RETURNING number", only
-    )
-    yield from _forget_before(bank, memory)
-    yield from untell(bank.number, memory)
-    yield Statement("DELETE FROM memories WHERE bank = :bank AND row = :row", row)
-    return Erased(1, len(words), len(vectors), len(edges), len(lines), names, times)
-
-
-def _forget_before(bank: Bank, memory: Memory) -> Plan[None]:
-    # The next turn was embedded together with this one: what is erased must not live on in its vector.
-    if memory.session_id is None or memory.turn is None:
-        return
-    rows = yield Statement(
-        "UPDATE memories SET unindexed = 1 WHERE bank = :bank AND session_id = :session AND turn = :next"
-        " AND context_only = 0 RETURNING row",
-        {"bank": bank.number, "session": memory.session_id, "next": memory.turn + 1},
-    )
-    for row in rows:
-        yield from _blank_vectors(bank, row[0])
 
 
 def _chunks(ids: Iterable[str]) -> Iterable[list[str]]:

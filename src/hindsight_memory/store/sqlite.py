@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from hindsight_memory.domain import Scope, utc_now
+from hindsight_memory.domain import ApiKey, Proof, Scope, utc_now
 from hindsight_memory.settings import GraphSettings, StoreSettings, WordSettings
-from hindsight_memory.store import sql, upkeep, work
+from hindsight_memory.store import jobs, keys, sql, sqlite_scrub, upkeep, work
 from hindsight_memory.store.base import Due, Space, Stage, Terms
 from hindsight_memory.store.rows import Bank
 from hindsight_memory.store.sqlite_bank import SQLiteReader, SQLiteTx
@@ -98,13 +98,39 @@ class SQLiteStore:
         held = await self._engine.read(lambda connection: drive(connection, work.spaces()))
         return [space for _, _, space in held]
 
-    async def due(self, stage: Stage, terms: Terms) -> int:
+    async def due(self, stage: Stage, terms: Terms, bank: str | None = None) -> int:
         """See ``Store.due``."""
-        return await self._engine.read(lambda connection: drive(connection, work.due(stage, terms)))
+        return await self._engine.read(lambda connection: drive(connection, work.due(stage, terms, bank)))
+
+    async def spend(self, day: date, tokens: int, memories: int) -> tuple[int, int]:
+        """See ``Store.spend``."""
+        if tokens or memories:
+            return await self._engine.alone(jobs.spend(day, tokens, memories))
+        return await self._engine.read(lambda connection: drive(connection, jobs.spent(day)))
 
     async def banks(self, namespace: str | None, after: str | None, limit: int) -> list[Scope]:
         """See ``Store.banks``."""
         return await self._engine.read(lambda connection: drive(connection, upkeep.banks(namespace, after, limit)))
+
+    async def key_of(self, digest: str) -> ApiKey | None:
+        """See ``KeyStore.key_of``."""
+        return await self._engine.read(lambda connection: drive(connection, keys.key_of(digest)))
+
+    async def key(self, key_id: str) -> ApiKey | None:
+        """See ``KeyStore.key``."""
+        return await self._engine.read(lambda connection: drive(connection, keys.key(key_id)))
+
+    async def keys(self, namespace: str | None, after: str | None, limit: int) -> list[ApiKey]:
+        """See ``KeyStore.keys``."""
+        return await self._engine.read(lambda connection: drive(connection, keys.keys(namespace, after, limit)))
+
+    async def working_keys(self, now: datetime) -> bool:
+        """See ``KeyStore.working_keys``."""
+        return await self._engine.read(lambda connection: drive(connection, keys.working_keys(now)))
+
+    async def used_keys(self, used: Mapping[str, datetime]) -> None:
+        """See ``KeyStore.used_keys``."""
+        await self._engine.alone(keys.used_keys(used))
 
     async def lead(self, role: str, holder: str, lease_s: float) -> str:
         """See ``Store.lead``."""
@@ -118,14 +144,9 @@ class SQLiteStore:
         """See ``Store.resign``."""
         await self._engine.alone(upkeep.resign(role, holder))
 
-    async def scrub(self) -> bool:
+    async def scrub(self, samples: Sequence[str] = (), *, compact: bool = False) -> Proof:
         """See ``Store.scrub``."""
-        # Pages as they were before an erasure stay in the log of writes until it is copied into the file and cut off.
-        async with self._engine.turn:
-            busy: int = await self._engine.write(
-                lambda connection: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            )
-        return not busy
+        return await sqlite_scrub.scrub(self._engine, samples, compact=compact)
 
     async def check(self) -> list[str]:
         """See ``Store.check``."""

@@ -10,8 +10,39 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hindsight_memory.domain import Desk, Erased, Event, Jobs, Memory, Ranking, Relation, Tier, Window
-from hindsight_memory.store import desks, disputes, graph, jobs, learning, search, sql, talks, upkeep, work
+from hindsight_memory.domain import (
+    ApiKey,
+    AuditLine,
+    Desk,
+    Erased,
+    Event,
+    Handling,
+    Jobs,
+    LogHead,
+    Memory,
+    Ranking,
+    Relation,
+    Tier,
+    Window,
+)
+from hindsight_memory.store import (
+    audit,
+    desks,
+    disputes,
+    erasure,
+    graph,
+    jobs,
+    keys,
+    learning,
+    policies,
+    search,
+    sql,
+    talks,
+    upkeep,
+    vault,
+    voices,
+    work,
+)
 from hindsight_memory.store.base import Aged, BankStats, Done, Mark, Marks, Scored, Setback, Stage, Talk, Vector, Where
 from hindsight_memory.store.rows import Bank, Plan
 from hindsight_memory.store.sqlite_engine import SQLiteEngine
@@ -43,9 +74,21 @@ class SQLiteReader:
         """See ``Reader.known``."""
         return await self._ask(lambda bank: sql.known(bank, content_hash), None)
 
+    async def happened(self, said: str, at: datetime | None) -> Memory | None:
+        """See ``Reader.happened``."""
+        return await self._ask(lambda bank: sql.happened(bank, said, at), None)
+
     async def current(self, key: str, owner: str | None = None) -> Memory | None:
         """See ``Reader.current``."""
         return await self._ask(lambda bank: sql.current(bank, key, owner), None)
+
+    async def record_of(self, memory: Memory, most: int) -> tuple[int, int]:
+        """See ``Reader.record_of``."""
+        return await self._ask(lambda bank: voices.record_of(bank, memory, most), (0, 0))
+
+    async def lessons(self, most: int) -> list[Memory]:
+        """See ``Reader.lessons``."""
+        return await self._ask(lambda bank: voices.lessons(bank, most), [])
 
     async def turns(self, session_id: str, first: int, last: int) -> list[Memory]:
         """See ``Reader.turns``."""
@@ -115,7 +158,15 @@ class SQLiteReader:
 
     async def events(self, memory_id: str | None, limit: int) -> list[Event]:
         """See ``Reader.events``."""
-        return await self._ask(lambda bank: sql.events(bank, memory_id, limit), [])
+        return await self._ask(lambda bank: audit.events(bank, memory_id, limit), [])
+
+    async def log_head(self) -> LogHead | None:
+        """See ``Reader.log_head``."""
+        return await self._ask(audit.log_head, None)
+
+    async def log(self, after: int, limit: int) -> list[AuditLine]:
+        """See ``Reader.log``."""
+        return await self._ask(lambda bank: audit.log(bank, after, limit), [])
 
     async def feedback(self, since: datetime | None, limit: int, actor: str | None = None) -> list[Event]:
         """See ``Reader.feedback``."""
@@ -158,6 +209,18 @@ class SQLiteReader:
         """See ``Reader.sweep``."""
         return await self._ask(lambda bank: upkeep.sweep(bank, after, limit), [])
 
+    async def rules(self) -> Mapping[str, Handling]:
+        """See ``Reader.rules``."""
+        return await self._ask(policies.rules, {})
+
+    async def sealed(self, vault_id: str) -> tuple[str, bytes] | None:
+        """See ``Reader.sealed``."""
+        return await self._ask(lambda bank: vault.sealed(bank, vault_id), None)
+
+    async def stored(self, after: int, limit: int) -> list[tuple[int, Memory]]:
+        """See ``Reader.stored``."""
+        return await self._ask(lambda bank: policies.stored(bank, after, limit), [])
+
     async def active(self) -> int:
         """See ``Reader.active``."""
         return await self._ask(upkeep.active, 0)
@@ -177,6 +240,14 @@ class SQLiteReader:
             return {rows[row]: [known[each] for each in found if each in known] for row, found in near.items()}
 
         return await self._engine.read(look)
+
+    async def last_event(self, after: int, actor: str, verbs: Sequence[str]) -> int:
+        """See ``Reader.last_event``."""
+        return await self._ask(lambda bank: upkeep.last_event(bank, after, actor, verbs), 0)
+
+    async def keyed(self, beginning: str, limit: int, after: str = "") -> list[Memory]:
+        """See ``Reader.keyed``."""
+        return await self._ask(lambda bank: upkeep.keyed(bank, beginning, limit, after), [])
 
     async def upkeep(self) -> Mapping[str, Done]:
         """See ``Reader.upkeep``."""
@@ -223,13 +294,29 @@ class SQLiteTx(SQLiteReader):
         """See ``Tx.change``."""
         return await self._do(sql.change(self._bank, memory, marks, fields))
 
+    async def change_all(self, memories: Sequence[Memory], **fields: Any) -> list[Memory]:
+        """See ``Tx.change_all``."""
+        return await self._do(sql.change_all(self._bank, memories, fields))
+
     async def relate(self, relation: Relation) -> None:
         """See ``Tx.relate``."""
         await self._do(sql.relate(self._bank, relation))
 
     async def record(self, events: Sequence[Event]) -> None:
         """See ``Tx.record``."""
-        await self._do(sql.record(self._bank, events))
+        await self._do(audit.record(self._bank, events))
+
+    async def set_rules(self, rules: Mapping[str, Handling | None]) -> None:
+        """See ``Tx.set_rules``."""
+        await self._do(policies.set_rules(self._bank, rules))
+
+    async def seal(self, sealed: Mapping[str, tuple[str, bytes]], now: datetime) -> None:
+        """See ``Tx.seal``."""
+        await self._do(vault.seal(self._bank, sealed, now))
+
+    async def cleanse(self, memory: Memory) -> None:
+        """See ``Tx.cleanse``."""
+        await self._do(policies.cleanse(self._bank, memory))
 
     async def set_ranking(self, ranking: Ranking) -> None:
         """See ``Tx.set_ranking``."""
@@ -251,13 +338,17 @@ class SQLiteTx(SQLiteReader):
         """See ``Tx.touch``."""
         await self._do(sql.touch(self._bank, ids, at))
 
+    async def samples(self, ids: Sequence[str] | None = None) -> list[str]:
+        """See ``Tx.samples``."""
+        return await self._do(erasure.samples(self._bank, ids))
+
     async def erase(self, ids: Sequence[str]) -> Erased:
         """See ``Tx.erase``."""
-        return await self._do(sql.erase(self._bank, ids))
+        return await self._do(erasure.erase(self._bank, ids))
 
     async def erase_bank(self) -> Erased:
         """See ``Tx.erase_bank``."""
-        return await self._do(upkeep.erase_bank(self._bank))
+        return await self._do(erasure.erase_bank(self._bank))
 
     async def set_tier(self, ids: Sequence[str], tier: Tier) -> None:
         """See ``Tx.set_tier``."""
@@ -270,6 +361,14 @@ class SQLiteTx(SQLiteReader):
     async def tell(self, talk: Talk, told: int, settled: int) -> None:
         """See ``Tx.tell``."""
         await self._do(talks.tell(self._bank, talk, told, settled))
+
+    async def put_key(self, key: ApiKey, digest: str) -> None:
+        """See ``KeyTx.put_key``."""
+        await self._do(keys.put_key(self._bank, key, digest))
+
+    async def end_key(self, key: ApiKey) -> None:
+        """See ``KeyTx.end_key``."""
+        await self._do(keys.end_key(self._bank, key))
 
     async def _ask(self, plan: Callable[[Bank], Plan[T]], empty: T) -> T:  # noqa: ARG002
         return await self._do(plan(self._bank))

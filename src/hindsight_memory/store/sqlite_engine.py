@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from typing import TypeVar
 
 from hindsight_memory.errors import InvalidInput, Unavailable
 from hindsight_memory.settings import GraphSettings, StoreSettings, WordSettings
-from hindsight_memory.store import sql
+from hindsight_memory.store import cipher, sql
 from hindsight_memory.store.base import Vector
 from hindsight_memory.store.rows import Bank, Plan
 from hindsight_memory.store.sqlite_file import begin, commit, connect, drive, explained, prepare
@@ -38,7 +39,8 @@ class SQLiteEngine:
         self.clock = clock
         self.words = words
         self.graph = graph
-        self._settings = settings
+        self.settings = settings
+        self._secret = cipher.secret_of(settings)
         self._writing = ThreadPoolExecutor(1, "hindsight-memory-writer")
         self._reading = ThreadPoolExecutor(settings.readers, "hindsight-memory-reader")
         self.turn = asyncio.Lock()
@@ -115,6 +117,10 @@ class SQLiteEngine:
             matrix.change, matrix.erasures = changes, erasures
             yield matrix
 
+    def drop_vectors(self) -> None:
+        """Hold no vectors in memory, until they are asked for again."""
+        self._matrices.clear()
+
     async def alone(self, plan: Plan[T]) -> T:
         """Run a plan in a transaction of its own."""
         async with self.turn:
@@ -137,8 +143,11 @@ class SQLiteEngine:
         return connection
 
     def _open_writer(self) -> sqlite3.Connection:
-        with suppress(OSError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self._secret:
+            cipher.installed()
+        with suppress(OSError):  # what is wrong with the place is said when it is opened
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # nobody else's to read
         connection = self._connect()
         prepare(connection, self.path)
         self._file = self._on_disk()
@@ -168,7 +177,7 @@ class SQLiteEngine:
             raise Unavailable(f"The memory file {self.path} was moved or replaced while it was open.", hint=hint)
 
     def _connect(self) -> sqlite3.Connection:
-        connection = connect(self.path, self._settings.busy_timeout_ms)
+        connection = connect(self.path, self.settings.busy_timeout_ms, self._secret)
         self._connections.append(connection)
         return connection
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from hindsight_memory.errors import HindsightMemoryError, Overloaded, Unavailable
+from hindsight_memory.store import cipher
 from hindsight_memory.store.migrate import latest, pending
 from hindsight_memory.store.rows import Plan, Row, Statement
 
@@ -17,9 +18,13 @@ _APPLICATION_ID: Final = 0x484D454D  # «HMEM», so that another program's datab
 _OLDEST_SQLITE: Final = (3, 35, 0)  # RETURNING
 
 
-def connect(path: Path, busy_timeout_ms: int) -> sqlite3.Connection:
-    """A connection as all of ours are."""
-    connection = sqlite3.connect(path, timeout=busy_timeout_ms / 1_000, isolation_level=None, check_same_thread=False)
+def connect(path: Path, busy_timeout_ms: int, secret: str = "") -> sqlite3.Connection:
+    """A connection as all of ours are, to an encrypted file where there is a ``secret``."""
+    if secret:
+        connection = cipher.connected(path, secret, busy_timeout_ms)
+    else:
+        timeout = busy_timeout_ms / 1_000
+        connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # an acknowledged write survives a power cut, not only a crash
@@ -91,7 +96,7 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
             hint="Upgrade with: pip install --upgrade hindsight-memory. The file was not changed.",
         )
     if not tables:
-        connection.execute("PRAGMA page_size = 8192")  # five vectors a page instead of two
+        connection.execute(f"PRAGMA page_size = {cipher.PAGE}")  # five vectors a page instead of two
     connection.execute("PRAGMA journal_mode = WAL")
     if pending("sqlite", version):
         _migrate(connection)
@@ -122,13 +127,16 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
+_NO_DATABASE: Final = (
+    "If it is encrypted, set HINDSIGHT_MEMORY_DATABASE_KEY; else name another file, or restore a backup of this one."
+)
 _EXPLANATIONS: Final = (
     ("locked", Overloaded, "is held by another process", "Try again; if it stays, end the process that holds it."),
     ("full", Unavailable, "cannot grow: the disk is full", "Free some space and repeat; nothing was half-written."),
     ("readonly", Unavailable, "cannot be written to", "Make the file and its folder writable, or name another file."),
     ("unable to open", Unavailable, "cannot be opened", "Check that its folder exists and may be written to."),
     ("malformed", Unavailable, "is damaged", "Restore a backup, or save what is left with: sqlite3 FILE .recover"),
-    ("not a database", Unavailable, "is not a database", "Name another file, or restore a backup of this one."),
+    ("not a database", Unavailable, "is not a database", _NO_DATABASE),
     ("disk i/o error", Unavailable, "cannot be read or written", "Check the disk and its free space."),
 )
 
@@ -138,11 +146,11 @@ def explained(path: Path) -> Iterator[None]:
     """Say in words what SQLite says in codes, and what to do."""
     try:
         yield
-    except sqlite3.Error as error:
+    except cipher.failures() as error:
         raise _explain(error, path) from error
 
 
-def _explain(error: sqlite3.Error, path: Path) -> HindsightMemoryError:
+def _explain(error: Exception, path: Path) -> HindsightMemoryError:
     said = str(error).lower()
     for sign, kind, what, hint in _EXPLANATIONS:
         if sign in said:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from hindsight_memory.domain import Erased, Event, Memory, Scope, Tier, Window
+from hindsight_memory.domain import Event, Memory, Scope, Tier, Window
 from hindsight_memory.store.base import Aged, Done, Mark
 from hindsight_memory.store.rows import (
     COLUMNS,
@@ -27,10 +27,6 @@ _TIMES: Final = {
     "deleted": ("m.deleted_at", "m.deleted_at IS NOT NULL AND m.status = 'deleted'"),
     "used": ("coalesce(m.last_accessed_at, m.created_at)", "m.status = 'active' AND m.pinned = 0"),
 }
-
-_COUNTED: Final = ("vectors", "names", "times", "relations", "events", "sessions", "memories")
-OF_A_BANK: Final = ("postings", "texts", "lengths", "tags", "leases", "upkeep", *_COUNTED)
-"""Every table that holds something of a bank; those that others point at come last."""
 
 
 def aged(bank: Bank, asked: Aged, limit: int, after: Memory | None) -> Plan[list[Memory]]:
@@ -70,6 +66,28 @@ def sweep(bank: Bank, after: int, limit: int) -> Plan[list[tuple[int, Memory]]]:
         {"bank": bank.number, "after": after, "limit": limit},
     )
     return [(row[0], to_memory(bank.id, row[1:])) for row in rows]
+
+
+def keyed(bank: Bank, beginning: str, limit: int, after: str) -> Plan[list[Memory]]:
+    """See ``Reader.keyed``."""
+    rows = yield Statement(
+        f"SELECT {COLUMNS} FROM memories m WHERE m.bank = :bank AND m.key IS NOT NULL"
+        " AND substr(m.key, 1, :length) = :beginning AND m.status IN ('active', 'deleted') AND m.id > :after"
+        " ORDER BY m.id LIMIT :limit",
+        {"bank": bank.number, "beginning": beginning, "length": len(beginning), "after": after, "limit": limit},
+    )
+    return [to_memory(bank.id, row) for row in rows]
+
+
+def last_event(bank: Bank, after: int, actor: str, verbs: Sequence[str]) -> Plan[int]:
+    """See ``Reader.last_event``."""
+    params: Params = {"bank": bank.number, "after": after, "actor": actor}
+    listed = among("verb", verbs, params)
+    rows = yield Statement(
+        f"SELECT max(number) FROM events WHERE bank = :bank AND number > :after AND NOT (actor = :actor AND {listed})",
+        params,
+    )
+    return rows[0][0] or 0
 
 
 def active_of(bank: Bank, rows: Sequence[int]) -> Plan[dict[int, str]]:
@@ -148,24 +166,6 @@ def set_tier(bank: Bank, ids: Sequence[str], tier: Tier) -> Plan[None]:
         params: Params = {"bank": bank.number, "tier": tier}
         listed = among("m.id", chunk, params)
         yield Statement(f"UPDATE memories AS m SET tier = :tier WHERE m.bank = :bank AND {listed}", params)
-
-
-def erase_bank(bank: Bank) -> Plan[Erased]:
-    """See ``Tx.erase_bank``. The bank keeps its number: another's that took it would meet caches of this one."""
-    only: Params = {"bank": bank.number}
-    words = yield Statement("SELECT coalesce(sum(own), 0) FROM lengths WHERE bank = :bank", only)
-    counted: dict[str, int] = {"words": words[0][0]}
-    for table in OF_A_BANK:
-        if table in _COUNTED:
-            rows = yield Statement(f"SELECT count(*) FROM {table} WHERE bank = :bank", only)
-            counted[table] = rows[0][0]
-        yield Statement(f"DELETE FROM {table} WHERE bank = :bank", only)
-    yield Statement(
-        "UPDATE banks SET erasures = erasures + 1, documents = 0, length = 0, near_length = 0, ranking = '{}'"
-        " WHERE bank = :bank",
-        only,
-    )
-    return Erased(**counted)
 
 
 def banks(namespace: str | None, after: str | None, limit: int) -> Plan[list[Scope]]:

@@ -134,6 +134,11 @@ class MatrixCache:
         self._lock = Lock()
         self._held: OrderedDict[tuple[int, int], Matrix] = OrderedDict()
 
+    def clear(self) -> None:
+        """Hold none; who is at work with one keeps it until he is done."""
+        with self._lock:
+            self._held.clear()
+
     def matrix(self, bank: int, space: int, dimension: int) -> Matrix:
         """The bank's matrix in this space, empty when it is new here."""
         with self._lock:

@@ -18,10 +18,11 @@ from hindsight_memory.store.rows import COLUMNS, Bank, Params, Plan, Row, Statem
 from hindsight_memory.store.sql import next_change, number_of
 from hindsight_memory.store.vectors import to_blob
 
-_WAITING: Final = {
-    Stage.INDEX: f"m.unindexed = 1 AND {FINDABLE}",
+_LACKING: Final = {Stage.INDEX: f"m.unindexed = 1 AND {FINDABLE}", Stage.READ: f"m.reading = 1 AND {FINDABLE}"}
+_READY: Final = {
+    Stage.INDEX: _LACKING[Stage.INDEX],
     # Its vector comes first: by it is found what a text may bear on.
-    Stage.READ: f"m.reading = 1 AND {FINDABLE} AND (m.unindexed = 0 OR EXISTS (SELECT 1 FROM leases i"
+    Stage.READ: f"{_LACKING[Stage.READ]} AND (m.unindexed = 0 OR EXISTS (SELECT 1 FROM leases i"
     " WHERE i.bank = m.bank AND i.stage = 'index' AND i.row = m.row AND i.attempts >= :index_attempts))",
 }
 _SETTLED: Final = {Stage.INDEX: "unindexed = 0", Stage.READ: "reading = CASE reading WHEN 1 THEN 2 ELSE reading END"}
@@ -63,22 +64,21 @@ def anything(stage: Stage, terms: Terms, bank: str | None, now: datetime) -> Pla
 
 def _claimable(stage: Stage, terms: Terms, bank: str | None, now: datetime) -> Plan[tuple[Params, str]]:
     """What may be claimed, as tables and conditions."""
-    params, waiting = _waiting(stage, terms)
+    params, ready = _wanted(_READY[stage], stage, terms)
+    if stage is Stage.READ:
+        params["index_attempts"] = terms.index_attempts
     params["now"] = to_micros(now)
     narrowed = ""
     if bank is not None:
         params["of"] = (yield from number_of(bank)) or 0
         narrowed = " AND m.bank = :of"
     free = "(l.row IS NULL OR (l.until < :now AND l.attempts < :attempts))"
-    return params, f"memories m{_LEASED} WHERE {waiting} AND {free}{narrowed}"
+    return params, f"memories m{_LEASED} WHERE {ready} AND {free}{narrowed}"
 
 
-def _waiting(stage: Stage, terms: Terms) -> tuple[Params, str]:
-    """Which memories wait for work, as conditions."""
+def _wanted(condition: str, stage: Stage, terms: Terms) -> tuple[Params, str]:
+    """The condition on memories with what the terms add to it."""
     params: Params = {"stage": stage, "attempts": terms.attempts}
-    condition = _WAITING[stage]
-    if stage is Stage.READ:
-        params["index_attempts"] = terms.index_attempts
     if terms.since is not None:
         params["since"] = to_micros(terms.since)
         condition += " AND m.created_at >= :since"
@@ -159,9 +159,12 @@ def give_back(gone: Sequence[str]) -> Plan[None]:
     )
 
 
-def due(stage: Stage, terms: Terms) -> Plan[int]:
-    """See ``Store.due``; what was given up is not due."""
-    params, waiting = _waiting(stage, terms)
+def due(stage: Stage, terms: Terms, bank: str | None = None) -> Plan[int]:
+    """See ``Store.due``; what was given up is not due, what is to have its vector first is."""
+    params, waiting = _wanted(_LACKING[stage], stage, terms)
+    if bank is not None:
+        params["of"] = (yield from number_of(bank)) or 0
+        waiting += " AND m.bank = :of"
     rows = yield Statement(
         f"SELECT count(*) FROM memories m{_LEASED} WHERE {waiting}"
         f" AND coalesce(l.attempts, 0) < :attempts AND coalesce(l.until, 0) < {NEVER}",
@@ -173,7 +176,7 @@ def due(stage: Stage, terms: Terms) -> Plan[int]:
 
 def lacking_vectors() -> Plan[int]:
     """How many memories lack a vector, those that were given up too."""
-    rows = yield Statement(f"SELECT count(*) FROM memories m WHERE {_WAITING[Stage.INDEX]}", {})
+    rows = yield Statement(f"SELECT count(*) FROM memories m WHERE {_LACKING[Stage.INDEX]}", {})
     number: int = rows[0][0]
     return number
 

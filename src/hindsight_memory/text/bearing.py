@@ -10,6 +10,7 @@ from hindsight_memory.text.alternatives import alternatives
 from hindsight_memory.text.changes import change_in, change_to
 from hindsight_memory.text.clauses import HAN
 from hindsight_memory.text.common import table
+from hindsight_memory.text.habits import displaced, habit_in
 from hindsight_memory.text.names import names_in
 from hindsight_memory.text.opposites import opposites
 from hindsight_memory.text.patterns import Lazy
@@ -36,8 +37,9 @@ _COMMON: Final = frozenset(
             week month year thing things lot bit way people new first last next start started feel look see say said
             tell help keep use today tomorrow yesterday recommend tips suggest suggestions plan planning far ago around
             past few more most much many one another back able lately recently speaking thanks idea sure check
+            current latest
             现在 今天 明天 昨天 最近 目前 一般 时间 东西 事情 每天 每周 每月 喜欢 知道 觉得 开始 需要 建议 比如
-            大概 可能 希望 每次 感觉 已经 一共 总共 终于 工作 用户
+            大概 可能 希望 每次 感觉 已经 一共 总共 终于 工作 用户 养
             """
         ),
     )
@@ -120,7 +122,15 @@ def _repeats(one: Statement, two: Statement) -> bool:
         and _values(one) <= _values(two)
         and _alike(one.words, two.words, _ALIKE)
         and not _opposed(one, two, frozenset())
+        and not _other_habit(one, two)
     )
+
+
+def _other_habit(one: Statement, two: Statement) -> bool:
+    """«I switched to coffee» and «I switched from coffee to matcha»."""
+    mine = habit_in(one.text)
+    theirs = habit_in(two.text) if mine is not None else None
+    return mine is not None and theirs is not None and (displaced(mine, theirs) or displaced(theirs, mine))
 
 
 _ME: Final = "i"
@@ -128,13 +138,19 @@ _ME: Final = "i"
 
 def _of_oneself(one: Statement, two: Statement, rule: str) -> bool:
     if rule == "recounted":
-        return one.lasts and two.lasts
+        return (one.lasts and two.lasts) or _NEWS.pattern.search(two.text) is not None
     if rule == "given up":
         change = change_in(two.text)
         return change is not None and change.plain
     if rule not in {"denied", "opposed"}:
         return True
     return one.lasts and two.lasts and "i" in (one.who, two.who) and len(_shared(one.words, two.words) - _COMMON) > 1
+
+
+_NEWS: Final = Lazy(
+    r"(?i)\bnow\b|\b(?:changed|raised|moved|went up|went down) to\b|现在|目前|如今|改[成为到在]|换[成到]|[涨降调升减]到"
+)
+"""What says that something is otherwise than it was."""
 
 
 def _one_person(one: Statement, two: Statement) -> bool:
@@ -186,7 +202,7 @@ def _recounted(one: Statement, two: Statement, around: frozenset[str]) -> bool:
 
 def _clash(x: Quantity, y: Quantity, one: Statement, two: Statement, around: frozenset[str]) -> bool:
     """Whether two numbers are two values of one thing."""
-    if x.form != y.form or x.form == "other" or x.value in _values(two) or y.value in _values(one):
+    if x.form != y.form or x.form == "other" or x.value in _values(two) or y.value in _values(one) or _of_two(x, y):
         return False
     if not (one.lasts and two.lasts) or x.form == "date":
         # «Room 101 is free» and «Room 102 is free» are of two rooms.
@@ -204,6 +220,12 @@ def _clash(x: Quantity, y: Quantity, one: Statement, two: Statement, around: fro
     return of_same and _on_topic(x, y, (one, two), inside, around)
 
 
+def _of_two(x: Quantity, y: Quantity) -> bool:
+    """Whether two values are of two things of a kind: «my locker code is 4711» and «my gate code is 9921»."""
+    one, other = x.ahead - _COMMON, y.ahead - _COMMON
+    return x.after == y.after == "" and x.before == y.before and not (one <= other or other <= one)
+
+
 def _on_topic(
     x: Quantity, y: Quantity, both: tuple[Statement, Statement], inside: frozenset[str], around: frozenset[str]
 ) -> bool:
@@ -216,7 +238,8 @@ def _on_topic(
 def _stands(statement: Statement) -> bool:
     """Whether a statement is of how things are: «the meeting is at 3pm», not «the shares fell by 3»."""
     said = wording(statement.text)
-    happened = "(past)" in said or "了" in statement.text or not _PAST.isdisjoint(said)
+    done = "了" in statement.text and _NEWS.pattern.search(statement.text) is None
+    happened = "(past)" in said or done or not _PAST.isdisjoint(said)
     return not happened and statement.who in {"", "i"} and not _of_a_year(statement)
 
 
@@ -310,6 +333,15 @@ def _replaced(one: Statement, two: Statement, _: frozenset[str]) -> bool:
     )
 
 
+def _taken_up(one: Statement, two: Statement, _: frozenset[str]) -> bool:
+    """«改喝咖啡了» and «改喝抹茶了»; «I take the bus to work» and «I take the train to work now»."""
+    if one.negated or two.negated:
+        return False
+    new = habit_in(two.text)
+    old = habit_in(one.text) if new is not None and new.taken_up else None
+    return old is not None and new is not None and displaced(old, new)
+
+
 _RULES: Final[dict[str, Callable[[Statement, Statement, frozenset[str]], bool]]] = {
     "denied": _denied,
     "opposed": _opposed,
@@ -317,6 +349,7 @@ _RULES: Final[dict[str, Callable[[Statement, Statement, frozenset[str]], bool]]]
     "given up": _given_up,
     "moved on": _moved_on,
     "replaced": _replaced,
+    "taken up": _taken_up,
 }
 
 

@@ -63,6 +63,8 @@ _WEAK_ZH: Final = tuple(
         rf"(?:取消了?|而不是|代替了?|取代了?|替代了?){_OLD_ZH}(?=$|[，。；！？,.;!?了])",
     )
 )
+_MOMENT_ZH: Final = Lazy("今天|今晚|今早|今儿|今年|明天|这次|这会儿?|这顿|这周|先不|等会儿?|一会儿|暂时")
+"""When a denial is of the moment: «今天不喝咖啡了»."""
 _TOPIC_ZH: Final = Lazy(
     "^(?:但是?|不过|而且|现在|另外|对了|最近)?(?P<topic>[^，。；：！？,.;:!?我你他她]{2,8}?)(?:也|都|已经|现在)?(?:改成|改为|改到|改在|改用|改了|换成|换了|换到|变成|调到|推迟到|提前到)"
 )
@@ -73,7 +75,8 @@ def change_in(clause: str) -> Change | None:
     chinese = HAN.pattern.search(clause) is not None
     topic = (_TOPIC_ZH if chinese else _TOPIC).pattern.search(clause)
     said = topic["topic"].strip() if topic else ""
-    for pattern in (*_CHINESE, *_WEAK_ZH) if chinese else _ENGLISH:
+    weak = () if _MOMENT_ZH.pattern.search(clause) else _WEAK_ZH
+    for pattern in (*_CHINESE, *weak) if chinese else _ENGLISH:
         if found := pattern.pattern.search(clause):
             return Change(found["old"].strip(), said, plain=pattern not in _WEAK_ZH)
     return Change(topic=said) if said else None

@@ -63,7 +63,10 @@ _TOPICS: Final = (
     ),
     (
         "drink",
-        ("drink(?:s|ing)?|coffee|tea|beer|wine|juice|water|soda|espresso|latte|cappuccino|milk|whisky|cocktails?"),
+        (
+            "drink(?:s|ing)?|coffee|tea|beer|wine|juice|water|soda|espresso|latte|cappuccino|matcha|decaf|milk|whisky"
+            "|cocktails?"
+        ),
         "咖啡|喝|茶|啤酒|红酒|白酒|果汁|可乐|拿铁|豆浆|牛奶",
     ),
     (
@@ -122,3 +125,8 @@ def topic_of(text: str, other: str) -> str:
     """The topic a text speaks of first, of those that people have preferences and rules about; ``other`` if none."""
     found = ((match.start(), name) for name, words in _TOPIC if (match := words.pattern.search(text)))
     return min(found, key=lambda pair: pair[0], default=(0, other))[1]
+
+
+def words_of(*topics: str) -> str:
+    """The English words of topics, as one expression."""
+    return "|".join(english for name, english, _ in _TOPICS if name in topics)

@@ -30,7 +30,7 @@ _MOST_QUANTITIES: Final = 8
 class Quantity:
     """A number in a statement: its value and form, and the words before and after it, as stems.
 
-    ``label`` says that it names something instead of counting it: «Room 101».
+    ``label`` says that it names something instead of counting it: «Room 101». ``ahead`` are all the words before it.
     """
 
     value: str
@@ -38,6 +38,7 @@ class Quantity:
     before: str
     after: str
     label: bool
+    ahead: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ _ENGLISH_NUMBERS: Final = {
 }
 _CHINESE_DIGITS: Final = {digit: n for n, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _CHINESE_NUMBER: Final = Lazy("(?:第)?([零〇一二三四五六七八九两]?)(十?)([一二三四五六七八九]?)([\u3400-\u9fff]?)")
-_MEASURES: Final = "个只位名种次年月日天岁块元本件条张部家人点号周口辆台套份杯斤层间碗瓶双对遍回"
+_MEASURES: Final = "个只位名种次年月日天岁块元本件条张部家人点号周口辆台套份杯斤层间碗瓶双对遍回箱盆匹头棵架株栋艘"
 
 _PRONOUNS: Final = {
     word: words[0]
@@ -145,6 +146,7 @@ _IDLE: Final = table(
     """
     a an the is are am be being been do does to in on at as that which and also just really very quite actually so well
     then there oh hey please currently now already btw its it s re ve ll d m
+    现在 目前 如今
     的 了 吗 呢 啊 吧 呀 嘛 哦 嗯 么 着 得 地 之 是 在 正在 也 都 就 还 又 而 且 但 很 非常 真 真的 挺 把 啦 哈 哈哈
     一个 一只 一位 一名
     一种 一些 一条 一张 一辆 一件 一部 个 这 那 其 该 并 并且 已 已经 所
@@ -193,12 +195,16 @@ _LASTS: Final = Lazy(
     r"(?:have|own|need|use|go|lead|see|live|weigh|earn|make|pay|work|play|run|keep|spend|drink|eat|take|get|wake|sleep|meet"
     r"|write|read|watch|practice|train|collect|manage|save|charge|drive|commute|like|love|hate|prefer|want|reached|hit"
     r"|realized|completed|finished|added|remember|switched|moved|changed|can)\b"
-    r"|\b(?:my|our)\b.{0,60}\b(?:is|are|was|were|of|at|now|count|total|record|score|best|time|limit|goal)\b"
+    r"|\b(?:my|our)\b.{0,60}\b(?:is|are|was|were|of|at|now|count|total|record|score|best|time|limit|goal"
+    r"|(?:went (?:up|down)|changed|raised) to)\b"
+    r"|\bthe (?:[\w-]+ ){0,3}?(?:code|password|passcode|pin|combination|extension|rent|budget|deadline)"
+    r" (?:is|was|went|has)\b"
     r"|\bit's\b|\bso far\b|\bin total\b|\b(?:brings?|bringing) my\b|\bwhich (?:i|we|is|are)\b"
 )
 _LASTS_ZH: Final = Lazy(
     "现在|目前|已经|一共|总共|终于|涨到|升到|降到|减到|反弹到|改成|改为|改用|换成|换了|调薪到|月租|年薪|体重|都是"
-    "|住在|[我咱].{0,12}(?:有|用|住|是|在|喜欢|爱|讨厌|不|要|想|会|每)"
+    "|住在|[我咱].{0,12}(?:有|用|住|是|在|养|喜欢|爱|讨厌|不|要|想|会|每)"
+    "|(?:密码|口令|门禁码?|工号|学号|车牌号?|门牌号?|群号|房号|房租|租金|工资|月薪|学费|物业费|手机号|电话)(?:都|还)?(?:是|为)"
 )
 
 
@@ -251,6 +257,7 @@ def _quantity(
         before=next((word for place, word in reversed(words) if place < at), ""),
         after=next((word for place, word in words if place > at and word not in _ADJECTIVES), ""),
         label=at > 0 and telling[at - 1] and not _counts(tokens, at),
+        ahead=frozenset(word for place, word in words if place < at),
     )
 
 
@@ -332,8 +339,14 @@ def _han(run: str) -> Iterator[str]:
     for word in dictionary_cutter()(run):
         if len(word) > 1 and word[0] in "不没" and word not in BOUND_NEGATIONS and word not in NEGATIONS:
             yield from (word[0], word[1:])
+        elif joined := _JOINED.pattern.fullmatch(word):
+            yield from filter(None, joined.groups())
         else:
             yield word
+
+
+_JOINED: Final = Lazy("([二两三四五六七八九十]+[个只位名条台辆部头匹棵盆把架本])(..?)|(我)([养有用住买换])")
+"""What the dictionary takes for one word and is two: 「两辆车」, 「我养」."""
 
 
 def _number(token: str) -> str | None:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from hindsight_memory.domain import Kind, Role
-from hindsight_memory.text import worth_rules, worth_rules_zh
+from hindsight_memory.text import worth_rules, worth_rules_zh, worth_states
 from hindsight_memory.text.clauses import HAN, asks, sentence_spans
 from hindsight_memory.text.frame import frames_blanked
 from hindsight_memory.text.keys import is_single
@@ -194,13 +194,17 @@ def _known(text: str, begin: int, ends: tuple[int, int], role: Role) -> Worth | 
     start = _begin(text, request.end(), end) if request and asked else begin
     if _OF_THE_MOMENT.pattern.search(text, begin, end):
         return None
-    for rule in (*worth_rules_zh.RULES, *worth_rules.RULES) if chinese else worth_rules.RULES:
+    for rule in (*_CHINESE, *_ENGLISH) if chinese else _ENGLISH:
         if (rule.of_work or role is Role.USER) and (match := rule.pattern.pattern.match(text, start, end)):
             found = _told(rule, match, max(last, start))
             return replace(found, importance=max(found.importance, _ASKED)) if asked else found
     if asked and (_TELLS.pattern.search(text, start, end) or (chinese and "，" not in text[begin:start])):
         return Worth(start, start + _LEAST, Kind.SEMANTIC, None, False, 1, _ASKED, "remember")
     return None
+
+
+_ENGLISH: Final = (*worth_rules.RULES, *worth_states.ENGLISH)
+_CHINESE: Final = (*worth_states.CHINESE, *worth_rules_zh.RULES)
 
 
 def _told(rule: Rule, match: re.Match[str], last: int) -> Worth:

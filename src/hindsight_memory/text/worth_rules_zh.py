@@ -90,7 +90,8 @@ _FAVOURITES: Final = {
 _LEADS: Final = re.compile("(?:还是|先|用|采用|使用|改用|选用|选择|换成|迁移到|去|把|在|不|要|将|对|的|\\s)*")
 
 
-def _attribute(it: str) -> str | None:
+def attribute_of(it: str) -> str | None:
+    """The key of an attribute of the user, as Chinese names it."""
     if it.startswith("最喜欢的"):
         return f"preference.favorite_{_FAVOURITES.get(it.removeprefix('最喜欢的'), 'other')}"
     return _ATTRIBUTES.get(it)
@@ -270,7 +271,7 @@ RULES: Final = (
             "(?:主要)?(?:是|为|在|：|:)(?!不是|什么|因为|为了|很|非常|吗|否|想|要|让|希望)(?P<value>.{1,60})"
         ),
         _FACT,
-        _attribute,
+        attribute_of,
         0.7,
     ),
     # Health

@@ -47,6 +47,11 @@ def attribute_of(it: str) -> str:
     return _OF_ATTRIBUTE.get(name, f"{'preference' if name.startswith('favorite_') else 'profile'}.{name}")
 
 
+def is_attribute(it: str) -> bool:
+    """Whether English words name an attribute of a person."""
+    return _ATTRIBUTES.pattern.fullmatch(it) is not None
+
+
 _OF_ATTRIBUTE: Final = {
     "timezone": "profile.time_zone",
     "hometown": "profile.origin",
@@ -141,6 +146,7 @@ _ATTRIBUTE: Final = _one_of(
     " university major"
     " favou?rite(?:_[a-z-]+){1,3} laptop phone_model car operating_system os editor ide shell working_hours office"
 )
+_ATTRIBUTES: Final = Lazy(rf"(?i){_ATTRIBUTE}|name")
 _ADVERB: Final = _one_of(
     "really also always still just truly absolutely especially particularly generally usually personally much"
     " do totally actually"

@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from hindsight_memory.domain import Hit, Listing, Memory, Query, Scope
 from hindsight_memory.errors import HindsightMemoryError
+from hindsight_memory.guard.access import within
 from hindsight_memory.service import Service
 
 _HERE: Final = Path(__file__).parent
@@ -31,9 +32,10 @@ def page_routes(service: Service) -> list[BaseRoute]:
         found: list[tuple[Memory, Hit | None]] = []
         try:
             principal = request.state.principal
-            scope = Scope(namespace=principal.namespace or "default", user_id=user or "default")
-            checks = await service.ready()
-            found = await _found(service.acting_as(principal), text, scope)
+            acting = service.acting_as(principal)
+            scope = within(principal, Scope(user_id=user or "default"))
+            found = await _found(acting, text, scope)
+            checks = [check for check in await acting.ready() if check.note]
         except HindsightMemoryError as refused:
             status, error = refused.status, str(refused)
         html = templates.get_template("page.html").render(text=text, user=user, found=found, error=error, checks=checks)

@@ -14,8 +14,13 @@ CREATE TABLE banks (
   documents INTEGER NOT NULL DEFAULT 0,  -- memories that can be found by words
   length INTEGER NOT NULL DEFAULT 0,     -- their words together, for the average length
   near_length INTEGER NOT NULL DEFAULT 0, -- and those of the turns beside them
-  ranking TEXT NOT NULL DEFAULT '{}'     -- what feedback made of the weights of the ranking
+  ranking TEXT NOT NULL DEFAULT '{}',    -- what feedback made of the weights of the ranking
+  scrubbed INTEGER NOT NULL DEFAULT 0,   -- removals that the files keep no trace of
+  log_first INTEGER NOT NULL DEFAULT 1,  -- the first line that the log still has, and the seal that it follows
+  log_base BLOB NOT NULL DEFAULT x'',
+  log_seal BLOB NOT NULL DEFAULT x''     -- of its last line
 );
+CREATE INDEX banks_unscrubbed ON banks (bank) WHERE erasures <> scrubbed;
 
 CREATE TABLE spaces (
   space INTEGER PRIMARY KEY,
@@ -96,6 +101,9 @@ CREATE INDEX memories_working ON memories (bank, session_id, turn, expires_at) W
 CREATE INDEX memories_key ON memories (bank, key) WHERE key IS NOT NULL;
 CREATE INDEX memories_task ON memories (bank, task) WHERE task IS NOT NULL;
 CREATE INDEX memories_occurred ON memories (bank, occurred_at);
+CREATE INDEX memories_agent ON memories (bank, source, agent_id, row) WHERE source <> 'user';
+CREATE INDEX memories_ref ON memories (bank, source, source_ref, row) WHERE source <> 'user';
+CREATE INDEX memories_lessons ON memories (bank, judged_at) WHERE status = 'quarantined' AND doubted > 0;
 CREATE INDEX memories_unindexed ON memories (bank, row) WHERE unindexed = 1;
 CREATE INDEX memories_unread ON memories (bank, created_at) WHERE reading = 1;
 -- What maintenance asks for: whose time has come, oldest first, whatever else the bank holds.
@@ -197,11 +205,45 @@ CREATE TABLE events (
   memory_id TEXT,
   reason TEXT NOT NULL,
   detail TEXT NOT NULL,
+  salt BLOB NOT NULL,                    -- empty once reason and detail were purged
+  digest BLOB NOT NULL,                  -- over salt, reason and detail
+  seal BLOB NOT NULL,                    -- over the seal of the line before, the digest and the rest
   PRIMARY KEY (bank, number)
 );
 CREATE INDEX events_memory ON events (bank, memory_id) WHERE memory_id IS NOT NULL;
 CREATE INDEX events_at ON events (bank, at, number);
 CREATE INDEX events_feedback ON events (bank, at, number) WHERE verb = 'feedback';
+-- A second wall, against faults of programs: a line is never changed but emptied, and goes only with the whole log.
+CREATE TRIGGER events_changed BEFORE UPDATE ON events
+WHEN NEW.salt <> x'' OR NEW.reason <> '' OR NEW.detail <> '{}' OR NEW.bank <> OLD.bank OR NEW.number <> OLD.number
+  OR NEW.id <> OLD.id OR NEW.at <> OLD.at OR NEW.actor <> OLD.actor OR NEW.verb <> OLD.verb
+  OR NEW.memory_id IS NOT OLD.memory_id OR NEW.digest <> OLD.digest OR NEW.seal <> OLD.seal
+BEGIN
+  SELECT RAISE(ABORT, 'the log is not changed');
+END;
+CREATE TRIGGER events_removed BEFORE DELETE ON events
+WHEN OLD.number >= (SELECT log_first FROM banks WHERE bank = OLD.bank)
+BEGIN
+  SELECT RAISE(ABORT, 'the log is not shortened');
+END;
+
+-- What a bank does with personal data and secrets, where that differs from the settings.
+CREATE TABLE policies (
+  bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
+  type TEXT NOT NULL,
+  handling TEXT NOT NULL,
+  PRIMARY KEY (bank, type)
+) WITHOUT ROWID;
+
+-- What a policy keeps apart, encrypted. Nothing points at it but the text that names its id.
+CREATE TABLE vault (
+  bank INTEGER NOT NULL REFERENCES banks ON DELETE CASCADE,
+  id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  sealed BLOB NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (bank, id)
+) WITHOUT ROWID;
 
 -- Who works on what, and how often it failed. The work itself is what a memory lacks, not a line here.
 CREATE TABLE leases (
@@ -231,3 +273,29 @@ CREATE TABLE leads (
   holder TEXT NOT NULL,
   until INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+-- API keys, by the digest of their secrets: the secrets are kept nowhere. A key is never deleted, it ends.
+CREATE TABLE api_keys (
+  id TEXT PRIMARY KEY,
+  digest TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  prefix TEXT NOT NULL,                  -- how the secret begins, to be shown
+  grants TEXT NOT NULL,
+  users TEXT,                            -- whom it may act for; all where there is no list
+  agents TEXT,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  replaced_by TEXT,
+  last_used_at INTEGER                   -- to the hour
+) WITHOUT ROWID;
+CREATE INDEX api_keys_namespace ON api_keys (namespace, id);
+
+-- What language models took in a day of UTC, by all processes together: tokens, and memories that were read.
+CREATE TABLE spending (
+  day INTEGER PRIMARY KEY,               -- counted from 0001-01-01
+  tokens INTEGER NOT NULL,
+  memories INTEGER NOT NULL
+);
