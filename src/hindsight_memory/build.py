@@ -389,6 +389,10 @@ def _installed(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
+_BOUNDS: Final = {"floor": (1, "from 0 to 1"), "keep_deleted_days": (3_650, "of days, from 0 to 3,650")}
+"""The most that a setting may be, and how that is said."""
+
+
 def _value(variable: Variable, name: str, value: str) -> Any:
     """What a variable says, as the setting it fills holds it."""
     kind = _GROUPS.get(variable.group)
@@ -397,12 +401,10 @@ def _value(variable: Variable, name: str, value: str) -> Any:
         return parse_choice(name, value.lower(), type(default))
     if variable.setting == "zone":
         return parse_zone(name, value)
-    if variable.setting == "floor":
-        return _bounded(name, value, 1, "from 0 to 1")
+    if bounds := _BOUNDS.get(variable.setting):
+        return _bounded(name, value, *bounds)
     if isinstance(default, bool):
         return _switch(name, value)
-    if variable.setting == "keep_deleted_days":
-        return _bounded(name, value, 3_650, "of days, from 0 to 3,650")
     if isinstance(default, float):
         return _seconds(name, value)
     return _number(name, value) if isinstance(default, int) else value

@@ -58,7 +58,6 @@ from hindsight_memory.domain import (
     Replay,
     Revealed,
     Review,
-    Scan,
     Scanned,
     Session,
     SessionState,

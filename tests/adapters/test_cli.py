@@ -45,6 +45,7 @@ from hindsight_memory.domain import (
     StatePatch,
     Step,
     Who,
+    Work,
 )
 
 EXAMPLES = Path(sys.modules["hindsight_memory"].__path__[0]) / "examples"
@@ -178,6 +179,7 @@ def test_every_field_is_explained_and_nothing_else() -> None:
         Consolidation,
         Span,
         NewKey,
+        Work,
         KeyListing,
         AuditCheck,
     )

@@ -305,7 +305,7 @@ async def test_a_scan_quarantines_what_is_suspicious_and_restore_says_it_may_sta
 ) -> None:
     receipt = await memory.write("The lake is deep")
     with monkeypatch.context() as patch:
-        _suspect(patch, "lake")
+        _suspect(patch, "lake", 0.95)
         scanned = await memory.scan()
         assert scanned.quarantined == (receipt.id,)
         assert (await memory.get(receipt.id)).status is Status.QUARANTINED
@@ -333,7 +333,7 @@ async def test_what_is_suspicious_waits_and_is_not_found_nor_changes_anything(
     memory: AsyncHindsightMemory, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = await memory.write("Berlin", key="fact.city", wait="indexed")
-    _suspect(monkeypatch, "Rome")
+    _suspect(monkeypatch, "Rome", 0.95)
     receipt = await memory.write("Rome", key="fact.city", relations=["mentions:Rome"], wait="indexed")
     assert (receipt.action, receipt.created, receipt.findings[0].rule) == (Action.QUARANTINED, True, "test")
     assert await memory.search("Rome") == [] or receipt.id not in [hit.memory.id for hit in await memory.search("Rome")]
@@ -356,12 +356,25 @@ async def test_what_is_plainly_an_attack_is_refused(
 ) -> None:
     _suspect(monkeypatch, "Rome", 0.95)
     with pytest.raises(InvalidInput) as error:
-        await memory.write("To Rome", tags=["a"])
+        await memory.write("To Rome", tags=["a"], source="document")
     assert error.value.field == "content"
     assert "test" in error.value.message
-    receipts = await service.write_conversation([Message(content="To Rome"), Message(content="To Oslo")], TALK)
+    told = [Message(content="To Rome", role=Role.TOOL), Message(content="To Oslo", role=Role.TOOL)]
+    receipts = await service.write_conversation(told, TALK)
     assert [each.action for each in receipts] == [Action.REJECTED, Action.ADDED]
     assert receipts[0].findings[0].rule == "test"
+
+
+async def test_the_user_s_own_words_are_never_refused_and_others_wait_sooner(
+    memory: AsyncHindsightMemory, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _suspect(monkeypatch, "Rome", 0.8)
+    assert (await memory.write("To Rome")).action is Action.ADDED
+    assert (await memory.write("From Rome", source="agent")).action is Action.QUARANTINED
+    clerk = service.acting_as(Principal("clerk", verbs=frozenset({"write"})))
+    assert (await clerk.write(Draft(content="Via Rome"), ALICE)).action is Action.QUARANTINED
+    _suspect(monkeypatch, "Rome", 0.99)
+    assert (await memory.write("Rome again")).action is Action.QUARANTINED
 
 
 async def test_an_import_goes_on_past_what_is_refused_and_says_so(memory: AsyncHindsightMemory, tmp_path: Path) -> None:

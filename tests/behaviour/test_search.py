@@ -55,7 +55,7 @@ NOISE = [
         ("/data/project_x", "Backups go to /data/project_x every night"),
         ("project_x", "Backups go to /data/project_x every night"),
         ("v1.2.3", "We pinned the library at v1.2.3"),
-        ("ana@example.com", "Write to ana@example.com about it"),
+        ("ana@build-7", "Write to ana@build-7 about it"),
         ("running shoes", "She ran in her new shoe"),
         ("C++", "The core is written in C++"),
         ("ＡＢＣ１２３", "Ticket abc123 is open"),

@@ -90,7 +90,7 @@ def maintain(at: Call) -> None:
 
 @command(app, "jobs", of=Work)
 def jobs(at: Call) -> None:
-    """Show how far language models have read, and have them read what waits."""
+    """Show how far models have read, or have them read."""
     with _reading(quiet=at.as_json) as progress:
         found: Jobs = at.ask(lambda memory: memory.jobs(progress=progress, **at.fields))
     show(found, people.jobs, as_json=at.as_json)

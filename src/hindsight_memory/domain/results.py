@@ -12,7 +12,7 @@ from hindsight_memory.domain.records import Event, Memory, Relation, Window
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a guard saw in a text, and where: the ``field``, and character offsets in it as it was cleaned, end excluded.
+    """What a guard saw in a text, and where: the ``field``, and offsets in its cleaned characters, end excluded.
 
     ``rule`` is the type of what was found, or the signal; ``note`` says what became of it.
     """
@@ -197,8 +197,8 @@ class Proof:
     """A search of every byte that the store keeps for texts that were removed; nothing is to be ``found``.
 
     Each of the ``samples`` was looked for in UTF-8 and UTF-16 in all ``files``. Where one was found, the database was
-    ``compacted`` and searched again. ``note`` says what could not be done yet, and why. How many ``bytes`` there are is for
-    who may ask the doctor.
+    ``compacted`` and searched again. ``note`` says what could not be done yet, and why. How many ``bytes`` there are is
+    for who may ask the doctor.
     """
 
     files: int = 0

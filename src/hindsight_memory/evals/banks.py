@@ -96,7 +96,7 @@ class Kept:
 
 
 def unworn(settings: Settings) -> Settings:
-    """The settings without what time and use change: how long a run takes, and what it asked before, must not matter."""
+    """The settings without what time and use change: how long a run takes and what it asked must not matter."""
     return replace(
         settings,
         retention=replace(settings.retention, use_span=0.0),

@@ -85,7 +85,7 @@ def _is_american(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_long(_: str, found: re.Match[str]) -> bool:
-    return 6 <= sum(each.isdigit() for each in found["number"]) <= 15
+    return bool(6 <= sum(each.isdigit() for each in found["number"]) <= 15)
 
 
 def _stands_free(text: str, start: int) -> bool:

@@ -59,6 +59,8 @@ def measured(looked: Look, weights: Weights) -> NDArray[np.float32]:
     if looked.pairs:
         pairs, places = np.array(looked.pairs, dtype=np.intp).T
         np.add.at(said, places + 1, weights.pairs.take(pairs))
+    words = np.asarray(looked.words)
+    said[2:][words[1:] == words[:-1]] = 0.0  # a word said again at once says nothing more
     upto = said.cumsum(dtype=np.float64)
     first = np.array([each.first for each in looked.stretches])
     last = np.array([each.last for each in looked.stretches])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
-from hindsight_memory.domain import Handling
+from hindsight_memory.domain import Handling, Source
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.guard.detect_tokens import TOKENS
 from hindsight_memory.settings import GuardSettings
@@ -41,6 +42,14 @@ class Policy:
     lenient: bool = False
     keep: Callable[[str, str], str] | None = None
     """Puts a value of a type into the vault, and says what stands in its place."""
+
+    def towards(self, source: Source) -> Policy:
+        """The policy for what this source says.
+
+        The user's own words are never refused, and wait only where others' would be: what a person tells their
+        assistant to do is what memory is for.
+        """
+        return replace(self, quarantine_at=self.reject_at, reject_at=math.inf) if source is Source.USER else self
 
     def of(self, kind: str) -> Handling:
         """What becomes of this type."""

@@ -47,6 +47,7 @@ def screen(request: T, policy: Policy, source: Source) -> Screened[T]:
 
     What is suspicious, or holds a type that the policy rejects, is marked so: ``admitted`` refuses it.
     """
+    policy = policy.towards(source)
     draft, findings = redacted(request, policy)
     if any(each.note == Handling.REJECT for each in findings):
         return Screened(draft, tuple(findings), Admission.REJECTED)

@@ -23,6 +23,11 @@ _PLACE: Final = re.compile(
 """What names a place inside of a document: «plan.pdf#page=3», «plan.pdf:12», «plan.pdf, p. 4», «plan.pdf/chunk-7»."""
 
 
+def taken_for(source: Source, most: float) -> Source:
+    """Who is taken to speak where somebody names this source who is believed so far: not the user, unless fully."""
+    return Source.AGENT if source is Source.USER and most < 1.0 else source
+
+
 def voice_of(memory: Memory) -> str:
     """Whose voice a memory is: what one voice says twice counts once.
 

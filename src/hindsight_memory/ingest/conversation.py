@@ -24,6 +24,7 @@ from hindsight_memory.domain import (
 )
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.guard.screen import Admission, Screened
+from hindsight_memory.guard.trust import taken_for
 from hindsight_memory.ingest.enrich import cleaned, content_hash, marks_of, remember
 from hindsight_memory.ingest.pipeline import written
 from hindsight_memory.ingest.resolve import added
@@ -54,9 +55,7 @@ class ConversationWriter:
     settings: WriteSettings
     clock: Callable[[], datetime]
 
-    async def __call__(
-        self, messages: Sequence[Message], scope: Scope, actor: str, most: float = 1.0
-    ) -> list[Receipt]:
+    async def __call__(self, messages: Sequence[Message], scope: Scope, actor: str, most: float = 1.0) -> list[Receipt]:
         """Append turns to a session, in one transaction; the receipts come in their order.
 
         ``most`` is how far whoever writes is believed, whoever they say has spoken.
@@ -66,20 +65,21 @@ class ConversationWriter:
         forgotten does not come back. System prompts, blocks of recalled memory and what the guards refuse are not
         stored (``rejected``): the turns beside them are.
         """
-        turns = await self.turns(messages, scope)
+        turns = await self.turns(messages, scope, most=most)
         async with self.store.transaction(scope) as tx:
             return await self.append(turns, scope, actor, tx, most)
 
     async def turns(
-        self, messages: Sequence[Message], scope: Scope, until: datetime | None = None
+        self, messages: Sequence[Message], scope: Scope, until: datetime | None = None, *, most: float = 1.0
     ) -> list[Turn | Receipt]:
         """The messages as turns, or what is answered for those that are not stored.
 
-        Working ones that expire ``until`` then, if given. To be made before a transaction: while it lasts, others wait.
+        Working ones that expire ``until`` then, if given; ``most`` is how far whoever writes is believed. To be made
+        before a transaction: while it lasts, others wait.
         """
         session_of(scope)
         said = [message for message in messages if message.role is not Role.SYSTEM and cleaned(message.content)]
-        screened = await self.screener([(message, _SOURCES[message.role]) for message in said], scope.bank)
+        screened = await self.screener([(each, taken_for(_SOURCES[each.role], most)) for each in said], scope.bank)
         seen: Counter[str] = Counter()
         pairs = zip(screened, said, strict=True)
         made = {id(message): self._turn(each, message, scope, until, seen) for each, message in pairs}

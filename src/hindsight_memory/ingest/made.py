@@ -15,7 +15,7 @@ TURNS: Final = "turns"
 
 
 def made_hash(memory: Memory) -> str:
-    """The hash of what was made: of what it says, who said it, to whom, in which turns. No caller can write one alike."""
+    """The hash of what was made: of what it says, who said it, to whom, in which turns. No caller can write it."""
     turns = memory.metadata.get(TURNS)
     of_turns = turns if isinstance(turns, list) and all(isinstance(each, int) for each in turns) else []
     by = str(memory.metadata.get(MADE_BY))

@@ -9,6 +9,7 @@ from typing import Any
 
 from hindsight_memory.domain import Action, Draft, Event, Memory, Receipt, Scope, Status, new_id
 from hindsight_memory.guard.screen import Admission
+from hindsight_memory.guard.trust import taken_for
 from hindsight_memory.ingest.belief import Belief, Believed
 from hindsight_memory.ingest.enrich import marks_of, remember
 from hindsight_memory.ingest.relate import Asked, asked_of, relate
@@ -35,7 +36,7 @@ class Writer:
         ``most`` is how far whoever writes is believed, whatever source they name. What is suspicious is stored in
         quarantine. Raises ``InvalidInput`` for what the guards do not let in.
         """
-        screened = await self.screener([(draft, draft.source) for draft in drafts], scope.bank)  # guard
+        screened = await self.screener([(draft, taken_for(draft.source, most)) for draft in drafts], scope.bank)
         drawn = [(remember(each, scope, self.clock(), self.settings), each.suspicion) for each in screened]
         asked = [() if each.verdict is Admission.QUARANTINED else asked_of(each.draft) for each in screened]
         marks = [marks_of(memory) for memory, _ in drawn]  # before the transaction: while it lasts, others wait

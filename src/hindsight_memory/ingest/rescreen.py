@@ -137,5 +137,7 @@ def _seen(memory: Memory, policy: Policy) -> _Seen:
     after = {name: rewritten(value, policy, findings) for name, value in values.items() if value}
     fields = {name: value for name, value in after.items() if value != values[name]}
     suspicious = memory.status is Status.ACTIVE and not memory.pinned
-    suspicious = suspicious and weigh(after["content"], memory.source).score >= policy.quarantine_at
+    suspicious = (
+        suspicious and weigh(after["content"], memory.source).score >= policy.towards(memory.source).quarantine_at
+    )
     return _Seen(memory, fields, findings, suspicious)

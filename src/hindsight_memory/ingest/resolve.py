@@ -67,7 +67,7 @@ def _is_past(known: Memory, memory: Memory) -> bool:
 
 
 def _held_back(known: Memory, memory: Memory) -> bool:
-    """Whether a text is in quarantine, and stays there when others than the user write it, or it is suspicious again."""
+    """Whether a text in quarantine stays there: others than the user write it again, or it is suspicious again."""
     again = memory.source is not Source.USER or memory.status is Status.QUARANTINED
     return known.status is Status.QUARANTINED and again
 

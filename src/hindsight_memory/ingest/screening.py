@@ -38,10 +38,9 @@ class Screener:
 
         It cannot wait for a person, so what would is refused. Raises ``InvalidInput``.
         """
-        policy = await self.policy(bank)
-        policy = replace(policy, reject_at=min(policy.quarantine_at, policy.reject_at))
-        (screened,) = await self._screened([(request, source)], bank, policy)
-        return admitted(screened)
+        (screened,) = await self._screened([(request, source)], bank, await self.policy(bank))
+        refused = screened.verdict is Admission.QUARANTINED
+        return admitted(replace(screened, verdict=Admission.REJECTED) if refused else screened)
 
     async def text(self, text: str, bank: str) -> str:
         """A note or a reason, which goes into the log, with what the policy leaves of it; nothing is refused."""

@@ -101,7 +101,7 @@ class SessionKeeper:
             most: How far whoever writes is believed, whoever they say has spoken.
         """
         session_id, now = session_of(scope), self.clock()
-        turns = await self.converser.turns(messages, scope, self._until(now))
+        turns = await self.converser.turns(messages, scope, self._until(now), most=most)
         async with self.store.transaction(scope) as tx:
             desk = (await tx.take_desk(session_id)).at(now)
             receipts = await self.converser.append(turns, scope, actor, tx, most)
