@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from many import peak_mb
 
 from hindsight_memory.domain import Maintenance, Message, Role, Scope
 from hindsight_memory.testing import StoppedClock, open_service
@@ -46,7 +46,7 @@ async def main(database: Path, kind: str) -> None:
         ]
         await service.write_conversation(messages, replace(SCOPE, session_id=f"s{session}"))
         clock.advance(days=1 / 8)
-    filled = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1_024
+    filled = peak_mb()
     runs = []
     for _ in range(2):
         clock.advance(days=1)
@@ -55,7 +55,7 @@ async def main(database: Path, kind: str) -> None:
             report = await service.maintain(Maintenance(routines=(routine,)))
             seconds, cpu = time.perf_counter() - began, time.process_time() - busy
             runs.append({"routine": routine, "seconds": round(seconds, 1), "cpu_s": round(cpu, 1)} | report.totals)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1_024
+    peak = peak_mb()
     print(json.dumps({"runs": runs, "filled_mb": filled, "peak_mb": peak}))
     await service.close()
 
