@@ -136,8 +136,8 @@ async def test_any_memories_in_any_budget(memory: AsyncHindsightMemory, texts: l
 
 
 async def test_a_better_hit_that_does_not_fit_leaves_room_for_a_shorter_one(memory: AsyncHindsightMemory) -> None:
-    await memory.write("coffee coffee coffee " + "very long story " * 50)
-    await memory.write("coffee at nine, by the long window of the old house, as always")
+    await memory.write("coffee coffee coffee " + "very long story " * 50, wait="indexed")
+    await memory.write("coffee at nine, by the long window of the old house, as always", wait="indexed")
     budget = count_tokens((await memory.context("coffee", kinds=["semantic"], budget_tokens=120)).text)
     assert 0 < budget <= 120
 
