@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Unpack
 
-from hindsight_memory.domain import AuditCheck, Audited, AuditListing, AuditPage, Erased, Scope
+from hindsight_memory.domain import AuditCheck, Audited, AuditListing, AuditPage, Erased
+from hindsight_memory.face import Face
 from hindsight_memory.sessions import WhoFields
 
-if TYPE_CHECKING:
-    from hindsight_memory.remote import Remote
-    from hindsight_memory.service import Service
 
-
-class AsyncAuditing:
+class AsyncAuditing(Face):
     """The verbs of the audit log and of erasure; ``AsyncHindsightMemory`` has them."""
 
     async def purge(self, memory_id: str, *, reason: str = "", **who: Unpack[WhoFields]) -> Erased:
@@ -35,9 +31,3 @@ class AsyncAuditing:
         """A page of the log, oldest first, each line with what its seal was made of."""
         asked = AuditListing(after=after, limit=limit)
         return await (await self._opened()).export_audit(asked, self._split(who)[0])
-
-    async def _opened(self) -> Service | Remote:
-        raise NotImplementedError
-
-    def _split(self, fields: Mapping[str, Any]) -> tuple[Scope, dict[str, Any]]:
-        raise NotImplementedError

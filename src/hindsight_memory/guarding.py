@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Unpack
 
-from hindsight_memory.domain import Handling, Policies, Revealed, Review, ReviewListing, Scan, Scanned, Scope
+from hindsight_memory.domain import Handling, Policies, Revealed, Review, ReviewListing, Scan, Scanned
+from hindsight_memory.face import Face
 from hindsight_memory.sessions import WhoFields
 
-if TYPE_CHECKING:
-    from hindsight_memory.remote import Remote
-    from hindsight_memory.service import Service
 
-
-class AsyncGuarding:
+class AsyncGuarding(Face):
     """The verbs of the guards; ``AsyncHindsightMemory`` has them."""
 
     async def policy(
@@ -43,9 +40,3 @@ class AsyncGuarding:
         """Screen again what is stored, a stretch at a time: go on with the answer's ``next`` as ``after``."""
         asked = Scan(dry_run=dry_run, limit=limit, after=after)
         return await (await self._opened()).scan(asked, self._split(who)[0])
-
-    async def _opened(self) -> Service | Remote:
-        raise NotImplementedError
-
-    def _split(self, fields: Mapping[str, Any]) -> tuple[Scope, dict[str, Any]]:
-        raise NotImplementedError

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from hindsight_memory.domain import ApiKey, Grant, IssuedKey, KeyListing, KeyPage, NewKey
-
-if TYPE_CHECKING:
-    from hindsight_memory.remote import Remote
-    from hindsight_memory.service import Service
+from hindsight_memory.face import Face
 
 
 class KeyFields(TypedDict, total=False):
@@ -31,7 +28,7 @@ class KeyListFields(TypedDict, total=False):
     after: str | None
 
 
-class AsyncKeys:
+class AsyncKeys(Face):
     """The verbs of API keys, for who runs the program and for ``admin``; ``AsyncHindsightMemory`` has them."""
 
     async def create_key(self, name: str, **fields: Unpack[KeyFields]) -> IssuedKey:
@@ -57,6 +54,3 @@ class AsyncKeys:
     async def revoke_key(self, key_id: str, *, reason: str = "") -> ApiKey:
         """End a key at once, in every process."""
         return await (await self._opened()).revoke_key(key_id, reason)
-
-    async def _opened(self) -> Service | Remote:
-        raise NotImplementedError

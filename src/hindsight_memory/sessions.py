@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from hindsight_memory.check import parse_choice
 from hindsight_memory.domain import (
@@ -20,7 +20,6 @@ from hindsight_memory.domain import (
     Recorded,
     Reflection,
     Role,
-    Scope,
     Session,
     SessionState,
     StatePatch,
@@ -28,10 +27,7 @@ from hindsight_memory.domain import (
     Visibility,
 )
 from hindsight_memory.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from hindsight_memory.remote import Remote
-    from hindsight_memory.service import Service
+from hindsight_memory.face import Face
 
 T = TypeVar("T")
 D = TypeVar("D", bound=Desk)
@@ -73,7 +69,7 @@ class StepFields(WhoFields, total=False):
     visibility: Visibility | str
 
 
-class AsyncSessions:
+class AsyncSessions(Face):
     """The verbs of sessions, and of the tasks that run in them; ``AsyncHindsightMemory`` has them."""
 
     def session(self, session_id: str, **who: Unpack[BankFields]) -> AsyncSession:
@@ -142,12 +138,6 @@ class AsyncSessions:
     async def reflect(self, *, task: str = "", **who: Unpack[WhoFields]) -> Reflection:
         """Look back over the session, or over a task's steps, and keep what it teaches; twice is once."""
         return await (await self._opened()).reflect(self._split(who)[0], task)
-
-    async def _opened(self) -> Service | Remote:
-        raise NotImplementedError
-
-    def _split(self, fields: Mapping[str, Any]) -> tuple[Scope, dict[str, Any]]:
-        raise NotImplementedError
 
 
 class AsyncSession:

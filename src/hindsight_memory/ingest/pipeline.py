@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from hindsight_memory.domain import Action, Draft, Event, Memory, Receipt, Scope, Status, new_id
-from hindsight_memory.guard.screen import Admission
+from hindsight_memory.guard.screen import Admission, Screened
 from hindsight_memory.guard.trust import taken_for
 from hindsight_memory.ingest.belief import Belief, Believed
 from hindsight_memory.ingest.enrich import marks_of, remember
@@ -18,6 +18,16 @@ from hindsight_memory.ingest.screening import Screener
 from hindsight_memory.settings import WriteSettings
 from hindsight_memory.store.base import Marks, Store, Tx
 from hindsight_memory.strength import expired
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A screened draft, the memory it asks for, what that is found by, and the relations it asks for."""
+
+    screened: Screened[Draft]
+    memory: Memory
+    marks: Marks
+    asked: Sequence[Asked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +47,32 @@ class Writer:
         quarantine. Raises ``InvalidInput`` for what the guards do not let in.
         """
         screened = await self.screener([(draft, taken_for(draft.source, most)) for draft in drafts], scope.bank)
-        drawn = [(remember(each, scope, self.clock(), self.settings), each.suspicion) for each in screened]
-        asked = [() if each.verdict is Admission.QUARANTINED else asked_of(each.draft) for each in screened]
-        marks = [marks_of(memory) for memory, _ in drawn]  # before the transaction: while it lasts, others wait
+        drawn = [self._drawn(each, scope) for each in screened]  # before the transaction: while it lasts, others wait
         async with self.store.transaction(scope) as tx:  # read, decide, write: one transaction
-            held = await self.belief(drawn, most, tx)
-            memories = [each.memory for each in held]
-            pairs = zip(held, marks, strict=True)
-            settled = [await self._settle(each, found_by, actor, tx) for each, found_by in pairs]
-            receipts = [
-                replace(receipt, findings=(*each.findings, *receipt.findings))
-                for receipt, each in zip(settled, screened, strict=True)
-            ]
-            stored = list(zip(memories, receipts, asked, strict=True))
-            edges = [await relate(_standing(memory, wanted), memory, receipt, tx) for memory, receipt, wanted in stored]
-            told = zip(memories, receipts, edges, strict=True)
-            await tx.record([written(memory, receipt, actor, new) for memory, receipt, new in told])
-        return receipts
+            believed = await self.belief([(each.memory, each.screened.suspicion) for each in drawn], most, tx)
+            pairs = zip(drawn, believed, strict=True)
+            stored = [await self._stored(each, held, actor, tx) for each, held in pairs]
+            await tx.record([event for _, event in stored])
+        return [receipt for receipt, _ in stored]
 
-    async def _settle(self, believed: Believed, marks: Marks, actor: str, tx: Tx) -> Receipt:
+    def _drawn(self, screened: Screened[Draft], scope: Scope) -> _Drawn:
+        memory = remember(screened, scope, self.clock(), self.settings)
+        held = screened.verdict is Admission.QUARANTINED
+        return _Drawn(screened, memory, marks_of(memory), () if held else asked_of(screened.draft))
+
+    async def _stored(self, drawn: _Drawn, believed: Believed, actor: str, tx: Tx) -> tuple[Receipt, Event]:
+        """What became of a draft, and the event that says so."""
         memory = believed.memory
         verdict = await _stand(memory, actor, tx)
-        receipt = replace(await settle(memory, marks, verdict, tx), findings=believed.findings)
+        receipt = await settle(memory, drawn.marks, verdict, tx)
         if receipt.action is Action.DUPLICATE and verdict.old is not None:
-            return replace(receipt, version=(await self.belief.borne_out(verdict.old, memory, tx)).version)
-        return receipt if believed.lesson is None else replace(receipt, related=(believed.lesson,))
-
-
-def _standing(memory: Memory, asked: Sequence[Asked]) -> Sequence[Asked]:
-    """The relations asked for, of what stands: what waits in quarantine leads nowhere."""
-    return asked if memory.status is Status.ACTIVE else ()
+            receipt = replace(receipt, version=(await self.belief.borne_out(verdict.old, memory, tx)).version)
+        elif believed.lesson is not None:
+            receipt = replace(receipt, related=(believed.lesson,))
+        receipt = replace(receipt, findings=(*drawn.screened.findings, *believed.findings))
+        # What waits in quarantine leads nowhere.
+        edges = await relate(drawn.asked if memory.status is Status.ACTIVE else (), memory, receipt, tx)
+        return receipt, written(memory, receipt, actor, edges)
 
 
 async def _stand(memory: Memory, actor: str, tx: Tx) -> Verdict:
