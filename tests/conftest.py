@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sqlite3
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from importlib import import_module
@@ -26,6 +28,11 @@ _SLOW_MACHINES = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 hypothesis_settings.register_profile("ci", max_examples=25, deadline=None, suppress_health_check=_SLOW_MACHINES)
 hypothesis_settings.register_profile("long", max_examples=1_000, deadline=None, suppress_health_check=_SLOW_MACHINES)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+_MEMORY = Path("/dev/shm")  # the databases of tests are small, and a disk that flushes triples the wait
+_ROOM = 4 << 30
+if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+    tempfile.tempdir = str(_MEMORY)
 
 _LOCAL = {"localhost", "127.0.0.1", "::1", "testserver", "", None}
 

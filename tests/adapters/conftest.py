@@ -26,7 +26,6 @@ async def serving(database: Path, clock: StoppedClock, **server: Any) -> AsyncIt
     settings = replace(Settings(database=str(database)), server=ServerSettings(**server))
     service = await open_service(database, clock=clock, embedder=HashEmbedder(), settings=settings, start=False)
     app = create_app(service)
-    app.state.service = service
     async with running(app):
         yield app
 

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from hindsight_memory.server.asgi import BodyLimit, Heartbeat, SecurityHeaders
 from hindsight_memory.server.auth import Authentication, Gate, check_keys, check_tls
 from hindsight_memory.server.faults import Faults, hush
+from hindsight_memory.server.idempotency import Replies
 from hindsight_memory.server.limits import Buckets
 from hindsight_memory.server.mcp_http import mcp_routes
 from hindsight_memory.server.openapi import install_openapi
@@ -51,8 +52,8 @@ def create_app(service: Service, *, heartbeat_s: float | None = None) -> FastAPI
         redoc_url=None,
         redirect_slashes=False,  # a redirect would lose a body
     )
-    app.include_router(routes(service))
-    app.router.routes.extend([*mcp, *page_routes(service)])
+    app.state.service, app.state.replies = service, Replies()
+    app.router.routes.extend([*routes(), *mcp, *page_routes(service)])
     install_handlers(app)
     install_openapi(app)
     # The last one added is the outermost.

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_type_hints
 
 from fastapi import APIRouter, Body, FastAPI, Header, Request
@@ -10,6 +11,7 @@ from pydantic import PlainValidator
 from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from hindsight_memory.domain import Erased, IssuedKey, Receipt, Revealed, Scope, Who
 from hindsight_memory.errors import HindsightMemoryError, InvalidInput, NotFound, Unavailable
@@ -25,15 +27,18 @@ from hindsight_memory.service import Service
 _log = logging.getLogger(__name__)
 
 
-def routes(service: Service) -> APIRouter:
-    """The routes of a service."""
+@cache
+def routes() -> tuple[BaseRoute, ...]:
+    """The routes, made once: reading what all the bodies and replies are takes longer than starting a service.
+
+    They answer for the service, and keep the replies, in the state of the application that they stand in.
+    """
     router = APIRouter()
-    replies = Replies()
     for verb, call in CALLS.items():
         summary, description = _said(getattr(Service, verb))
         router.add_api_route(
             f"/v1/{verb}",
-            _writing(service, call, replies) if call.changes else _reading(service, call),
+            _writing(call) if call.changes else _reading(call),
             methods=["POST"],
             name=verb,
             operation_id=verb,
@@ -48,7 +53,7 @@ def routes(service: Service) -> APIRouter:
         has_body = method not in {"GET", "DELETE"}
         router.add_api_route(
             path,
-            _at_address(service, CALLS[verb], replies, named, has_body=has_body),
+            _at_address(CALLS[verb], named, has_body=has_body),
             methods=[method],
             name=f"{AT}{verb}",
             operation_id=f"{AT}{verb}",
@@ -60,9 +65,9 @@ def routes(service: Service) -> APIRouter:
         )
     router.add_api_route("/health/live", _live, methods=["GET"], operation_id="live", tags=["health"])
     router.add_api_route(
-        "/health/ready", _ready(service), response_model=Checks, methods=["GET"], operation_id="ready", tags=["health"]
+        "/health/ready", _ready, response_model=Checks, methods=["GET"], operation_id="ready", tags=["health"]
     )
-    return router
+    return tuple(router.routes)
 
 
 def install_handlers(app: FastAPI) -> None:
@@ -110,31 +115,31 @@ _ADDRESSES: Final[Mapping[str, _Address]] = {
 """The verbs of sessions and keys as addresses have them too; a field that no body carries stands in the query."""
 
 
-def _reading(service: Service, call: Call) -> _Endpoint:
+def _reading(call: Call) -> _Endpoint:
     async def answer(request: Request, body: Annotated[Any, Body(), _reader(call)]) -> Response:
-        return await _answer(service, call, request, body)
+        return await _answer(call, request, body)
 
     return answer
 
 
-def _writing(service: Service, call: Call, replies: Replies) -> _Endpoint:
+def _writing(call: Call) -> _Endpoint:
     async def answer(request: Request, body: Annotated[Any, Body(), _reader(call)], key: _Key = None) -> Response:
-        return await _once(service, call, replies, request, body, key)
+        return await _once(call, request, body, key)
 
     return answer
 
 
-def _at_address(service: Service, call: Call, replies: Replies, named: str, *, has_body: bool) -> _Endpoint:
+def _at_address(call: Call, named: str, *, has_body: bool) -> _Endpoint:
     whole = PlainValidator(lambda data: data, json_schema_input_type=call.body)
 
     async def bare(request: Request, key: _Key = None) -> Response:
-        return await _once(service, call, replies, request, _addressed(call, request, named, {}), key)
+        return await _once(call, request, _addressed(call, request, named, {}), key)
 
     async def read(request: Request) -> Response:
-        return await _answer(service, call, request, _addressed(call, request, named, {}))
+        return await _answer(call, request, _addressed(call, request, named, {}))
 
     async def full(request: Request, data: Annotated[Any, Body(), whole], key: _Key = None) -> Response:
-        return await _once(service, call, replies, request, _addressed(call, request, named, data), key)
+        return await _once(call, request, _addressed(call, request, named, data), key)
 
     return full if has_body else bare if call.changes else read
 
@@ -164,19 +169,18 @@ _SECRETS: Final = (IssuedKey, Revealed)
 """Replies that are given once, and not remembered."""
 
 
-async def _once(
-    service: Service, call: Call, replies: Replies, request: Request, body: Who, key: str | None
-) -> Response:
+async def _once(call: Call, request: Request, body: Who, key: str | None) -> Response:
     caller: Principal = request.state.principal
+    replies: Replies = request.app.state.replies
     if key is not None and call.reply in _SECRETS:
         hint = "Leave it out: the reply holds a secret, and is kept nowhere."
         raise InvalidInput("This verb takes no Idempotency-Key.", hint=hint, field="Idempotency-Key")
     if key is None:
-        reply = await _answer(service, call, request, body)
+        reply = await _answer(call, request, body)
     else:
         address = f"{request.method} {request.url.path}?{request.url.query}\n"
         asked = address.encode() + await request.body()
-        reply = await replies.once(caller, key, asked, lambda: _answer(service, call, request, body))
+        reply = await replies.once(caller, key, asked, lambda: _answer(call, request, body))
     if call.reply is Erased:
         replies.drop(caller, keep=key)  # others may hold the text of what is gone for good
     return reply
@@ -188,10 +192,16 @@ def _reader(call: Call) -> PlainValidator:
     return PlainValidator(lambda data: parse(call.body, data), json_schema_input_type=call.body)
 
 
-async def _answer(service: Service, call: Call, request: Request, body: Who) -> Response:
-    reply = await call.run(service.acting_as(request.state.principal), body, _scope(request, body))
+async def _answer(call: Call, request: Request, body: Who) -> Response:
+    reply = await call.run(_serving(request), body, _scope(request, body))
     created = isinstance(reply, Receipt) and reply.created
     return JSON(reply, status_code=201 if created else 200)
+
+
+def _serving(request: Request) -> Service:
+    """The service of the application, acting as the caller."""
+    service: Service = request.app.state.service
+    return service.acting_as(request.state.principal)
 
 
 def _scope(request: Request, body: Who) -> Scope:
@@ -205,16 +215,13 @@ async def _live() -> dict[str, str]:
     return {"status": "ok"}
 
 
-def _ready(service: Service) -> _Endpoint:
-    async def ready(request: Request) -> Response:
-        """Whether requests can be answered, and for who may ask the doctor: what is in use, and how to get better."""
-        try:
-            return JSON(Checks(tuple(await service.acting_as(request.state.principal).ready())))
-        except HindsightMemoryError as error:
-            told = may(request.state.principal, "doctor", None)  # the message may name a file
-            return problem(Unavailable(error.message, hint=error.hint) if told else Unavailable("Not now."))
-
-    return ready
+async def _ready(request: Request) -> Response:
+    """Whether requests can be answered, and for who may ask the doctor: what is in use, and how to get better."""
+    try:
+        return JSON(Checks(tuple(await _serving(request).ready())))
+    except HindsightMemoryError as error:
+        told = may(request.state.principal, "doctor", None)  # the message may name a file
+        return problem(Unavailable(error.message, hint=error.hint) if told else Unavailable("Not now."))
 
 
 async def _refused(_: Request, error: Exception) -> Response:
