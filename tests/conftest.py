@@ -7,7 +7,7 @@ import shutil
 import socket
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,6 +23,7 @@ from hindsight_memory.service import Service
 from hindsight_memory.settings import StoreSettings, WordSettings
 from hindsight_memory.store.sqlite import SQLiteStore
 from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
+from postgres import Server, running
 
 _SLOW_MACHINES = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 hypothesis_settings.register_profile("ci", max_examples=25, deadline=None, suppress_health_check=_SLOW_MACHINES)
@@ -73,6 +74,12 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in [name for name in os.environ if name.upper().startswith("HINDSIGHT_MEMORY_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user data"))
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    with running() as made:
+        yield made
 
 
 @pytest.fixture

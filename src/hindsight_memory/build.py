@@ -6,7 +6,6 @@ import difflib
 import importlib.util
 import math
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,7 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from hindsight_memory.assist.assistant import Assistant, Rules, Task
 from hindsight_memory.check import parse_choice, parse_zone
@@ -54,18 +53,21 @@ from hindsight_memory.settings import (
     ServerSettings,
     Settings,
     StoreSettings,
+    WriteSettings,
 )
-from hindsight_memory.store import cipher
+from hindsight_memory.store.addresses import SERVERS as SERVERS
+from hindsight_memory.store.addresses import encrypt as encrypt
+from hindsight_memory.store.addresses import open_store as open_store
+from hindsight_memory.store.addresses import sqlite_path as sqlite_path
 from hindsight_memory.store.base import Space, Store
 from hindsight_memory.store.holders import gone, holder, leader, left
-from hindsight_memory.store.sqlite import SQLiteStore
 from hindsight_memory.variables import VARIABLES, Variable
 
 PREFIX: Final = "HINDSIGHT_MEMORY_"
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")  # one letter is a drive
 
 _GROUPS: Final[Mapping[str, type[Any]]] = {
     "store": StoreSettings,
+    "write": WriteSettings,
     "guard": GuardSettings,
     "recall": RecallSettings,
     "embed": EmbedSettings,
@@ -137,38 +139,6 @@ async def build(
     except BaseException:
         await store.close()
         raise
-
-
-async def open_store(settings: Settings, clock: Callable[[], datetime] = utc_now) -> SQLiteStore:
-    """The store that the database's URL names."""
-    path = sqlite_path(settings.database)
-    return await SQLiteStore.open(path, settings.store, settings.recall.words, clock, settings.recall.graph)
-
-
-def encrypt(settings: Settings) -> Path:
-    """Encrypt the plain file that the settings name, with their key; returns which it is.
-
-    Raises ``InvalidInput`` where there is no key, ``Unavailable`` where the file cannot be encrypted.
-    """
-    secret = cipher.secret_of(settings.store)
-    if not secret:
-        raise InvalidInput("There is no key.", hint=f"Set {PREFIX}DATABASE_KEY.", field=f"{PREFIX}DATABASE_KEY")
-    path = sqlite_path(settings.database)
-    cipher.encrypt(path, secret)
-    return path
-
-
-def sqlite_path(database: str) -> Path:
-    """The file of ``sqlite:///relative``, ``sqlite:////absolute``, or of a path given as it is."""
-    scheme, separator, rest = database.partition("://")
-    if separator and scheme == "sqlite" and rest.startswith("/"):
-        path = unquote(rest[1:])
-    else:
-        path = "" if separator or _SCHEME.match(database) else database
-    if not path.strip() or path == ":memory:":
-        hint = "Use sqlite:///PATH (a fourth slash makes it absolute)."
-        raise InvalidInput(f"{database!r} is not a database this version opens.", hint=hint, field="database")
-    return Path(path).expanduser()
 
 
 async def embedders_of(settings: EmbedSettings, known: Sequence[Space] = ()) -> tuple[list[Embedder], tuple[str, ...]]:

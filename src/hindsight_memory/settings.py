@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from hindsight_memory.domain import Kind, Source
+from hindsight_memory.doors import ServerSettings as ServerSettings
 from hindsight_memory.walls import GuardSettings as GuardSettings
 from hindsight_memory.walls import TrustSettings as TrustSettings
 
@@ -28,6 +30,18 @@ class StoreSettings:
     something of what was purged is found in it."""
     compact_most: int = 2 << 30
     """Bytes of a file that is compacted at all: writes wait half a minute."""
+    connections: int = 10
+    """Connections to a database server that one process holds at most; one is enough, and makes all wait in a row."""
+    partitions: int = 16
+    """Parts that a database server divides each table into, by bank; counts when the tables are made."""
+    hnsw_from: int = 10_000
+    """Memories of a bank from which nearest neighbours are found by an index; below, each vector is looked at."""
+    hnsw_m: int = 16
+    hnsw_ef_construction: int = 100
+    hnsw_ef_search: int = 100
+    """Neighbours that index keeps of each vector, candidates when it is made, and when it is searched."""
+    hnsw_memory_mb: int = 256
+    """Memory in which it is made; beyond that it takes many times as long."""
 
     @property
     def encrypted(self) -> bool:
@@ -47,6 +61,8 @@ class WriteSettings:
     """Tries at one memory's vector before it is left to words alone, with the reason kept."""
     poll_s: float = 5.0
     """How often the worker looks for what other processes wrote."""
+    work: bool = True
+    """Whether a running service does the work behind the verbs itself, or leaves it to a worker elsewhere."""
     drain_s: float = 10.0
     """How long closing waits for vectors of what this process wrote."""
     finish_s: float = 60.0
@@ -404,32 +420,10 @@ class RerankSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """Where the server listens and how much it takes at once."""
-
-    host: str = "127.0.0.1"
-    port: int = 8765
-    api_key: str = field(default="", repr=False)
-    body_bytes: int = 8_000_000
-    """The longest request."""
-    heartbeat_s: float = 15.0
-    requests_per_minute: int = 6_000
-    """What one key may ask for, all of it at once too; 0 for no limit."""
-    bytes_per_minute: int = 200_000_000
-    """What one key may send; 0 for no limit."""
-    failures_per_minute: int = 60
-    """Attempts without a key that works, from one address; 0 for no limit."""
-    tls_cert: str = ""
-    """File of the certificate, with its chain; with one the server speaks TLS and nothing else."""
-    tls_key: str = ""
-    """File of its private key, where the certificate's does not hold it."""
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it."""
 
-    database: str
+    database: str = field(repr=False)  # it may hold a password
     store: StoreSettings = field(default_factory=StoreSettings)
     write: WriteSettings = field(default_factory=WriteSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
@@ -448,3 +442,9 @@ class Settings:
     read: ReadSettings = field(default_factory=ReadSettings)
     rerank: RerankSettings = field(default_factory=RerankSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+
+    @property
+    def place(self) -> str:
+        """The database as it may be shown: without a password."""
+        hidden = re.sub(r"(?<=://)([^/@:]*):[^/]*@", r"\1:***@", self.database)
+        return re.sub(r"(?i)([?&]\w*password=)[^&]*", r"\1***", hidden)

@@ -17,7 +17,13 @@ class Variable:
 
 
 VARIABLES: Final = (
-    Variable("DATABASE_URL", "", "database", "where memories are kept: sqlite:///PATH"),
+    Variable("DATABASE_URL", "", "database", "where memories are kept: sqlite:///PATH or postgresql://…"),
+    Variable("CONNECTIONS", "store", "connections", "connections to PostgreSQL that one process holds at most"),
+    Variable("PARTITIONS", "store", "partitions", "parts of each PostgreSQL table, when they are made"),
+    Variable("HNSW_FROM", "store", "hnsw_from", "memories of a bank from which an index finds vectors (PostgreSQL)"),
+    Variable("HNSW_M", "store", "hnsw_m", "neighbours that this index keeps of each vector"),
+    Variable("HNSW_EF_CONSTRUCTION", "store", "hnsw_ef_construction", "candidates when it is made"),
+    Variable("HNSW_EF_SEARCH", "store", "hnsw_ef_search", "candidates when it is searched"),
     Variable("DATABASE_KEY", "store", "key", "what the database is encrypted with; a plain file has none"),
     Variable("DATABASE_KEY_COMMAND", "store", "key_command", "a command that prints that key, such as a keyring's"),
     Variable("EMBEDDER", "embed", "names", "auto, none, bundled, openai:MODEL, fastembed:MODEL, …; a list by comma"),
@@ -51,6 +57,12 @@ VARIABLES: Final = (
     Variable("VAULT_KEY", "guard", "vault_key", "what the vault is encrypted with: 32 bytes in URL-safe base64"),
     Variable("HOST", "server", "host", "address the server listens on"),
     Variable("PORT", "server", "port", "port the server listens on"),
+    Variable("WORKERS", "server", "workers", "processes that serve"),
+    Variable(
+        "WORK", "write", "work", "on, or off: whether a running service gives vectors itself, or leaves all to a worker"
+    ),
+    Variable("AT_ONCE", "server", "at_once", "requests that one process answers at a time"),
+    Variable("HELD_BYTES", "server", "held_bytes", "bytes of requests that one process holds at a time"),
     Variable("API_KEY", "server", "api_key", "key that callers of the server must show: the administrator's"),
     Variable("REQUESTS_PER_MINUTE", "server", "requests_per_minute", "requests of one key in a minute, 0 for no limit"),
     Variable("BYTES_PER_MINUTE", "server", "bytes_per_minute", "bytes one key may send in a minute, 0 for no limit"),

@@ -30,7 +30,7 @@ def test_both_faces_have_the_same_verbs() -> None:
     }
 
 
-@pytest.mark.parametrize("name", sorted({*verbs(HindsightMemory), "__init__"} - {"connect", "session"}))
+@pytest.mark.parametrize("name", sorted({*verbs(HindsightMemory), "__init__"} - {"connect", "session", "export"}))
 def test_a_verb_is_the_same_on_both_faces(name: str) -> None:
     one, two = getattr(HindsightMemory, name), getattr(AsyncHindsightMemory, name)
     assert inspect.signature(one) == inspect.signature(two)
@@ -93,7 +93,6 @@ async def test_many_first_calls_at_once_open_it_once(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     "database",
     [
-        "postgres://x",
         "mysql://x",
         "sqlite://",
         "sqlite://relative",

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contract.conftest import SQLiteEngine
 from hindsight_memory.domain import Filter, Relation, RelationType, Scope, Window
 from hindsight_memory.errors import Conflict, InvalidInput
 from hindsight_memory.store.base import Marks, Space, Stage, Store
-from hindsight_memory.testing import StoppedClock
 from samples import NOON, a_memory, a_turn, an_event, day, where, words_in
 
 SPACE = Space(name="s", spec="s", dimension=2, template="plain", calibration={})
@@ -82,15 +80,10 @@ async def everything(store: Store, scope: Scope, ids: list[str]) -> str:
     )
 
 
-@given(names=st.lists(st.sampled_from(HOSTILE), min_size=2, max_size=4, unique=True))
-async def test_no_reading_of_one_bank_shows_anothers_rows(
-    tmp_path_factory: pytest.TempPathFactory, clock: StoppedClock, names: list[str]
-) -> None:
-    engine = SQLiteEngine(tmp_path_factory.mktemp("banks"), clock)
-    store = await engine.open()
+async def test_no_reading_of_one_bank_shows_anothers_rows(store: Store) -> None:
     await store.use_spaces([SPACE])
     # Users of one namespace, and the namespaces of one user.
-    scopes = [Scope(user_id=name) for name in names] + [Scope(namespace=name, user_id="a") for name in names]
+    scopes = [Scope(user_id=name) for name in HOSTILE] + [Scope(namespace=name, user_id="a") for name in HOSTILE]
     scopes = list({scope.bank: scope for scope in [*scopes, Scope(user_id=None)]}.values())
     held = {}
     for number, scope in enumerate(scopes):
@@ -109,7 +102,6 @@ async def test_no_reading_of_one_bank_shows_anothers_rows(
         assert f"mark{number}mark" in shown
         assert not [other for other in range(len(scopes)) if other != number and f"mark{other}mark" in shown]
         assert not [memory.id for bank, memory in held.items() if bank != scope.bank and memory.id in shown]
-    await engine.close()
 
 
 async def test_no_change_reaches_another_bank(store: Store, engine: Any) -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from contract.conftest import SQLiteEngine
+from contract.conftest import Engine
 from hindsight_memory.domain import Desk, Kind, Memory, SessionState, Status, Window
 from hindsight_memory.store.base import Marks, Space, Store
 from samples import ALICE, BOB, NOON, a_memory, a_turn, day, put, where
@@ -22,7 +22,7 @@ def a_message(content: str, turn: int, session: str = "s", **fields: object) -> 
     return replace(a_turn(content, turn, session=session), **{"kind": Kind.WORKING, "expires_at": day(1), **fields})
 
 
-async def test_a_desk_that_is_not_there_is_empty_and_is_not_made_by_reading(store: Store, engine: SQLiteEngine) -> None:
+async def test_a_desk_that_is_not_there_is_empty_and_is_not_made_by_reading(store: Store, engine: Engine) -> None:
     reader = store.reading(ALICE.bank)
     assert await reader.desk("s") == Desk(session_id="s")
     assert await reader.working("s", 10) == []
@@ -62,7 +62,7 @@ async def test_a_desk_keeps_the_places_of_its_session(store: Store) -> None:
         assert await tx.next_turn("s", 1) == 3
 
 
-async def test_a_desk_is_taken_by_one_transaction_at_a_time(engine: SQLiteEngine) -> None:
+async def test_a_desk_is_taken_by_one_transaction_at_a_time(engine: Engine) -> None:
     """Over two stores, as two processes have them."""
     stores = [await engine.open(), await engine.open()]
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contract.conftest import SQLiteEngine
+from contract.conftest import Engine
 from hindsight_memory.domain import Memory, Relation, RelationType, Scope, Status, Visibility, Window
 from hindsight_memory.settings import GraphSettings
 from hindsight_memory.store import sqlite_file
 from hindsight_memory.store.base import Marks, Store
 from hindsight_memory.store.graph import spread
-from hindsight_memory.testing import StoppedClock
 from samples import ALICE, NOON, a_memory, a_turn, day, where
 
 HUB = GraphSettings().hub
@@ -160,25 +159,27 @@ def _placed(memory: Memory) -> dict[str, Any]:
     return {"session_id": memory.session_id, "turn": memory.turn}
 
 
-async def test_it_works_within_its_bounds(engine: Any) -> None:
+async def test_it_works_within_its_bounds(engine: Engine) -> None:
     """94 seconds were spent on a name with 25,000 mentions elsewhere."""
-    store = await engine.open()
+    store: Any = await engine.open()
     every = [(a_memory(f"m{n}"), [f"n{n % 97}", f"o{n % 89}", f"p{n // 3}", "hub"]) for n in range(3_000)]
     await put_graph(store, every)
     asked: list[int] = []
-    read = store._engine.read
+    way = "look" if engine.name == "postgres" else "read"
+    plain = getattr(store._engine, way)
 
-    async def counted(work: Any) -> Any:
+    async def counted(*work: Any) -> Any:
         asked.append(1)
-        return await read(work)
+        return await plain(*work)
 
-    store._engine.read = counted
+    setattr(store._engine, way, counted)
     seeds = {memory.id: 1.0 for memory, _ in every[:200]}
     found = await store.reading(ALICE.bank).search_graph(seeds, {"hub": 1.0, "n1": 0.5}, where(), 10)
     assert len(found) == 10
     assert len(asked) == 1, "one hop to the database"
 
 
+@pytest.mark.parametrize("engines", ["sqlite"], indirect=True)
 async def test_every_step_is_looked_up_in_an_index(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without statistics the planner reads whole banks where a statement lets it choose where to begin."""
     every = [(a_turn(f"m{place}", place), ["a", "b", f"n{place}"]) for place in range(6)]
@@ -220,9 +221,9 @@ MEMORY = st.tuples(st.lists(st.sampled_from(NAMES), max_size=3), st.booleans(), 
     late=st.lists(MEMORY, max_size=3),
 )
 async def test_hidden_rows_change_nothing_and_erased_ones_leave_nothing(
-    tmp_path_factory: pytest.TempPathFactory, clock: StoppedClock, memories: Any, edges: Any, late: Any
+    engines: Callable[[], Engine], memories: Any, edges: Any, late: Any
 ) -> None:
-    engine = SQLiteEngine(tmp_path_factory.mktemp("graph"), clock)
+    engine = engines()
     store = await engine.open()
     made = [
         (a_turn(f"m{place}", place, session=f"s{session}", **(PRIVATE if hidden else {})), names)

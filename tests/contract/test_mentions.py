@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contract.conftest import SQLiteEngine
+from contract.conftest import Engine
 from hindsight_memory.domain import Memory, Relation, RelationType, Status, Visibility, Window
 from hindsight_memory.store.base import Marks, Store
-from hindsight_memory.testing import StoppedClock
 from samples import ALICE, BOB, NOON, a_memory, day, where
 
 
@@ -33,6 +32,13 @@ async def test_names_are_known_with_the_number_of_their_mentions(store: Store) -
     assert await known(store, "mel", "room 101", "room 102", "me", "%", "", "mel") == {"mel": 2, "room 101": 1}
     assert await known(store) == {}
     assert await known(store, *(f"name {number}" for number in range(1_200)), "mel") == {"mel": 2}
+
+
+async def test_a_name_is_known_to_those_who_are_trusted(store: Store) -> None:
+    await put_named(store, (a_memory("a", trust=0.5), ["mel", "tom"]), (a_memory("b", trust=0.8), ["mel"]))
+    assert await known(store, "mel", "tom") == {"mel": 2, "tom": 1}
+    assert await known(store, "mel", "tom", trusted=0.8) == {"mel": 2}
+    assert await known(store, "mel", "tom", trusted=0.81) == {}
 
 
 async def test_names_are_of_one_bank(store: Store) -> None:
@@ -115,9 +121,9 @@ NAMES = ["mel", "tom", "陈静", "room 101"]
     )
 )
 async def test_whatever_happens_what_is_kept_is_what_can_be_found(
-    tmp_path_factory: pytest.TempPathFactory, clock: StoppedClock, steps: list[Any]
+    engines: Callable[[], Engine], steps: list[Any]
 ) -> None:
-    engine = SQLiteEngine(tmp_path_factory.mktemp("mentions"), clock)
+    engine = engines()
     store = await engine.open()
     held: dict[int, tuple[Memory, Marks]] = {}
     for place, step, names in steps:
@@ -151,5 +157,5 @@ async def test_whatever_happens_what_is_kept_is_what_can_be_found(
     async with store.transaction(ALICE) as tx:
         erased = await tx.erase([memory.id for memory, _ in held.values()])
     assert (erased.names, erased.times) == (len(rows), sum(len(marks.times) for _, marks in held.values()))
-    assert engine.rows("SELECT * FROM names UNION ALL SELECT bank, since, row FROM times") == []
+    assert [engine.rows(f"SELECT * FROM {table}") for table in ("names", "times")] == [[], []]
     await engine.close()

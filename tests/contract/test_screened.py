@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hindsight_memory.domain import Handling, Status
+from hindsight_memory.domain import Handling, Relation, RelationType, SessionState, Status
 from hindsight_memory.store.base import Marks, Space, Stage
-from samples import ALICE, BOB, a_memory, a_turn, an_event, put
+from samples import ALICE, BOB, NOON, a_memory, a_turn, an_event, put
 
 SPACE = Space(name="s", spec="s", dimension=2, template="plain", calibration={})
 
@@ -61,3 +62,40 @@ async def test_what_is_cleansed_leaves_its_log_and_the_vector_of_the_next_turn(s
     assert (event.verb, event.reason, event.detail) == ("write", "", {})
     assert (await reader.events(turns[1].id, 9))[0].reason == "kept"
     assert await reader.lacking([turn.id for turn in turns]) == {turns[1].id}
+
+
+async def test_sessions_that_say_something_are_told_of_a_page_at_a_time(store: Any) -> None:
+    async with store.transaction(ALICE) as tx:
+        for name in ("b", "a", "c d/%", "empty"):
+            desk = await tx.take_desk(name)
+            state = SessionState(task_goal=f"goal {name}") if name != "empty" else SessionState()
+            await tx.put_desk(replace(desk, state=state, version=1, expires_at=NOON), NOON)
+    async with store.transaction(BOB) as tx:
+        await tx.put_desk(replace(await tx.take_desk("his"), state=SessionState(task_goal="x"), version=1), NOON)
+    reader = store.reading(ALICE.bank)
+    first = await reader.desks("", 2)
+    assert [(desk.session_id, desk.state.task_goal) for desk in first] == [("a", "goal a"), ("b", "goal b")]
+    assert [desk.session_id for desk in await reader.desks("b", 2)] == ["c d/%"]
+    assert await store.reading("nowhere/").desks("", 9) == []
+
+
+async def test_edges_are_removed_one_by_one(store: Any) -> None:
+    one, other = a_memory("one"), a_memory("other")
+    for memory in (one, other):
+        await put(store, memory)
+    edges = [
+        Relation(type=kind, from_id=start.id, to_id="li", created_at=NOON)
+        for kind in (RelationType.MENTIONS, RelationType.FOLLOWS)
+        for start in (one, other)
+    ]
+    async with store.transaction(ALICE) as tx:
+        for edge in edges:
+            await tx.relate(edge)
+    await put(store, a_memory("his", BOB), scope=BOB)
+    async with store.transaction(BOB) as tx:
+        await tx.unrelate(edges)  # another's bank
+    async with store.transaction(ALICE) as tx:
+        await tx.unrelate([])
+        await tx.unrelate([edges[0], edges[0]])
+    left = await store.reading(ALICE.bank).relations([one.id, other.id])
+    assert {(edge.type, edge.from_id) for edge in left} == {(edge.type, edge.from_id) for edge in edges[1:]}

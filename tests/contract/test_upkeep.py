@@ -252,6 +252,7 @@ async def test_a_bank_that_was_emptied_keeps_its_number(engine: Any) -> None:
     assert await other.reading(ALICE.bank).sweep(0, 9) == []
 
 
+@pytest.mark.parametrize("engines", ["sqlite"], indirect=True)
 async def test_every_statement_is_looked_up_in_an_index(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     (held,) = await put(store, a_memory("m", expires_at=day(1)))
     steps: list[str] = []

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contract.conftest import SQLiteEngine
+from contract.conftest import Engine
 from hindsight_memory.domain import Memory, Status
 from hindsight_memory.store.base import Marks, Scored, Store
-from hindsight_memory.testing import StoppedClock
 from hindsight_memory.text.tokens import index_words
 from samples import ALICE, BOB, NOON, a_memory, a_turn, put, where, words_in
 
@@ -103,7 +102,7 @@ def test_words_survive_being_kept(text: str) -> None:
     assert " ".join(words).split() == words
 
 
-def rebuilt(engine: SQLiteEngine) -> tuple[Any, Any, Any]:
+def rebuilt(engine: Engine) -> tuple[Any, Any, Any]:
     """What the index must be, worked out anew from the memories that stand."""
     held = engine.rows(
         "SELECT m.row, m.session_id, m.turn, m.content FROM memories m"
@@ -124,7 +123,7 @@ def rebuilt(engine: SQLiteEngine) -> tuple[Any, Any, Any]:
     return postings, lengths, sums
 
 
-def kept(engine: SQLiteEngine) -> tuple[Any, Any, Any]:
+def kept(engine: Engine) -> tuple[Any, Any, Any]:
     """What the index is."""
     postings = set(engine.rows("SELECT word, row, own, near FROM postings"))
     lengths = set(engine.rows("SELECT row, own, near FROM lengths"))
@@ -138,11 +137,10 @@ TEXT = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4).map(" ".join)
 
 @given(texts=st.lists(TEXT, min_size=2, max_size=6), steps=st.lists(st.tuples(STEP, TEXT), max_size=12))
 async def test_the_index_is_what_a_rebuild_would_make_it(
-    tmp_path_factory: pytest.TempPathFactory, clock: StoppedClock, texts: list[str], steps: list[Any]
+    engines: Callable[[], Engine], texts: list[str], steps: list[Any]
 ) -> None:
     """Whatever is added, forgotten, restored, changed and erased, in whatever order."""
-    folder: Path = tmp_path_factory.mktemp("words")
-    engine = SQLiteEngine(folder, clock)
+    engine = engines()
     store = await engine.open()
     memories: dict[int, Memory] = {}
     async with store.transaction(ALICE) as tx:

@@ -194,3 +194,16 @@ async def test_what_a_holder_that_is_gone_held_is_anothers_to_take(store: Store)
     assert await claimed(store, "me") == ["m5", "m4", "m3"]
     await store.give_back(lambda _: False)
     assert await claimed(store, "you") == []
+
+
+async def test_what_is_let_in_out_of_quarantine_is_worked_on_then(store: Store) -> None:
+    """While it waits nothing is done to it; once it may be found, it lacks what all others have."""
+    waits = a_memory("waits for a person", status=Status.QUARANTINED)
+    await put(store, waits)
+    assert await claimed(store) == []
+    assert await store.claim(Stage.READ, "me", FEW) == []
+    async with store.transaction(ALICE) as tx:
+        await tx.change(waits, words_in(waits.content), status=Status.ACTIVE)
+    assert await claimed(store) == [waits.content]
+    await settle(store, waits)
+    assert [due.memory.id for due in await store.claim(Stage.READ, "me", FEW)] == [waits.id]

@@ -31,6 +31,8 @@ from hindsight_memory.domain import (
     Window,
 )
 from hindsight_memory.store.keyring import KeyStore, KeyTx
+from hindsight_memory.store.marks import Marks as Marks
+from hindsight_memory.store.moved import MoveReader, MoveStore, MoveTx
 from hindsight_memory.store.remains import ErasingStore, ErasingTx, LogReader
 from hindsight_memory.store.screened import ScreenReader, ScreenTx
 
@@ -59,24 +61,13 @@ class Where(Filter):
     tasks: tuple[str, ...] = ()
     outcome: Outcome | None = None
     doubted: bool = False
+    trusted: float = 0.0
+    """Only what is trusted so much at least."""
 
     @classmethod
     def of(cls, asked: Filter, **more: Any) -> Where:
         """What a caller's filter asks for, and what the system adds to it."""
         return cls(**{each.name: getattr(asked, each.name) for each in fields(Filter)}, **more)
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """What a memory is found by: its words, in order and with repeats, the names and the spans of time it mentions.
-
-    They are read off a text together and stored together, so that none can be forgotten. Spans longer than 366 days
-    are not kept: they tell no memory from another.
-    """
-
-    words: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    times: tuple[Window, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +190,7 @@ class BankStats:
     vectors: Mapping[str, int]
 
 
-class Reader(ScreenReader, LogReader, Protocol):
+class Reader(ScreenReader, LogReader, MoveReader, Protocol):
     """What may be read of one bank. Reading never writes."""
 
     async def get(self, ids: Sequence[str]) -> list[Memory]:
@@ -343,7 +334,7 @@ class Reader(ScreenReader, LogReader, Protocol):
         """The events of a span in time order, those behind ``after`` only; none about others' private memories."""
 
 
-class Tx(Reader, KeyTx, ScreenTx, ErasingTx, Protocol):
+class Tx(Reader, KeyTx, ScreenTx, ErasingTx, MoveTx, Protocol):
     """One unit of work on one bank: all of it is stored, or none."""
 
     async def next_turn(self, session_id: str, count: int) -> int:
@@ -398,11 +389,14 @@ class Tx(Reader, KeyTx, ScreenTx, ErasingTx, Protocol):
         """Remember how far a session was grouped, unless one of its turns has changed since ``talk`` was read."""
 
 
-class Store(KeyStore, ErasingStore, Protocol):
+class Store(KeyStore, ErasingStore, MoveStore, Protocol):
     """An engine."""
 
     def reading(self, bank: str) -> Reader:
         """The bank, to read. A bank that does not exist is empty and is not made."""
+
+    def snapshot(self, bank: str) -> AbstractAsyncContextManager[Reader]:
+        """The bank as it is now, to read: however long that takes, and whatever is written meanwhile."""
 
     def transaction(self, scope: Scope) -> AbstractAsyncContextManager[Tx]:
         """The scope's bank, to change; made when it does not exist."""

@@ -83,7 +83,7 @@ def encrypt(path: Path, secret: str) -> None:
     plain = _opened(driver, path, 1_000)
     try:
         _take(driver, plain, path)
-        _copy(plain, made, secret)
+        copy(plain, made, secret)
     except BaseException:
         made.unlink(missing_ok=True)
         raise
@@ -103,14 +103,17 @@ def _take(driver: Any, plain: sqlite3.Connection, path: Path) -> None:
         raise Unavailable(f"The memory file {path} is in use.", hint="End the processes that have it open.")
 
 
-def _copy(plain: sqlite3.Connection, made: Path, secret: str) -> None:
-    plain.execute("ATTACH DATABASE ? AS made KEY ?", (str(made), _key(secret)))
-    plain.execute(f"PRAGMA made.cipher_page_size = {PAGE}")
-    plain.execute("SELECT sqlcipher_export('made')")
+def copy(connection: sqlite3.Connection, made: Path, secret: str) -> None:
+    """Copy a database, encrypted or not, as it is at one moment, into an empty file that is encrypted with this key."""
+    connection.execute("ATTACH DATABASE ? AS made KEY ?", (str(made), _key(secret)))
+    connection.execute(f"PRAGMA made.cipher_page_size = {PAGE}")
+    connection.execute("BEGIN")
+    connection.execute("SELECT sqlcipher_export('made')")
     for name in ("user_version", "application_id"):
-        number = plain.execute(f"PRAGMA main.{name}").fetchone()[0]
-        plain.execute(f"PRAGMA made.{name} = {int(number)}")
-    plain.execute("DETACH DATABASE made")
+        number = connection.execute(f"PRAGMA main.{name}").fetchone()[0]
+        connection.execute(f"PRAGMA made.{name} = {int(number)}")
+    connection.execute("COMMIT")
+    connection.execute("DETACH DATABASE made")
 
 
 def installed() -> None:

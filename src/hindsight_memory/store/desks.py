@@ -22,6 +22,16 @@ def desk(bank: Bank, session_id: str) -> Plan[Desk]:
     return _to_desk(rows[0]) if rows else Desk(session_id=session_id)
 
 
+def desks(bank: Bank, after: str, limit: int) -> Plan[list[Desk]]:
+    """See ``Reader.desks``."""
+    rows = yield Statement(
+        f"SELECT {_STATE} FROM sessions WHERE bank = :bank AND session_id > :after AND state <> '{{}}'"
+        " ORDER BY session_id LIMIT :limit",
+        {"bank": bank.number, "after": after, "limit": limit},
+    )
+    return [_to_desk(row) for row in rows]
+
+
 def working(bank: Bank, session_id: str, limit: int) -> Plan[list[Memory]]:
     """See ``Reader.working``."""
     rows = yield Statement(

@@ -53,7 +53,7 @@ def used_keys(used: Mapping[str, datetime]) -> Plan[None]:
     """See ``KeyStore.used_keys``."""
     yield Statement(
         "UPDATE api_keys SET last_used_at = :at WHERE id = :id",
-        many=[{"id": key_id, "at": to_micros(at)} for key_id, at in used.items()],
+        many=[{"id": key_id, "at": to_micros(at)} for key_id, at in sorted(used.items())],
     )
 
 

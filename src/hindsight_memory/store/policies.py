@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from hindsight_memory.domain import Handling, Memory
+from hindsight_memory.domain import Handling, Memory, Relation
 from hindsight_memory.store.audit import empty
 from hindsight_memory.store.erasure import count_erasure, forget_before
 from hindsight_memory.store.rows import COLUMNS, Bank, Plan, Statement, to_memory
@@ -23,6 +23,14 @@ def stored(bank: Bank, after: int, limit: int) -> Plan[list[tuple[int, Memory]]]
         {"bank": bank.number, "after": after, "limit": limit},
     )
     return [(row[0], to_memory(bank.id, row[1:])) for row in rows]
+
+
+def unrelate(bank: Bank, relations: Sequence[Relation]) -> Plan[None]:
+    """See ``Tx.unrelate``."""
+    gone = [{"bank": bank.number, "start": each.from_id, "type": each.type, "end": each.to_id} for each in relations]
+    yield Statement(
+        "DELETE FROM relations WHERE bank = :bank AND from_id = :start AND type = :type AND to_id = :end", many=gone
+    )
 
 
 def cleanse(bank: Bank, memory: Memory) -> Plan[None]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, TypeVar, get_args, get_type_hints
 
 from hindsight_memory.domain import Event, Memory, Relation, RelationType, Status
 from hindsight_memory.store.base import Where
+from hindsight_memory.store.cells import from_micros as from_micros
+from hindsight_memory.store.cells import to_json as to_json
+from hindsight_memory.store.cells import to_micros as to_micros
 
 Row: TypeAlias = Sequence[Any]
 Params: TypeAlias = dict[str, Any]
@@ -40,10 +43,12 @@ class Bank:
         self.number = number
 
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _IN_ROW: Final = tuple(f.name for f in fields(Memory) if f.name != "bank_id")
 COLUMNS: Final = ", ".join(f"m.{name}" for name in _IN_ROW)
+
+
+INDEXED: Final = 200
+"""Characters of a long text that an index takes."""
 
 
 def _plain_type(hint: Any) -> Any:
@@ -55,16 +60,6 @@ _TIMES: Final = frozenset(n for n in _IN_ROW if _plain_type(_HINTS[n]) is dateti
 _FLAGS: Final = frozenset(n for n in _IN_ROW if _HINTS[n] is bool)
 _LISTS: Final = frozenset({"tags", "tools"})
 _ENUMS: Final = {n: e for n in _IN_ROW if isinstance(e := _plain_type(_HINTS[n]), type) and issubclass(e, StrEnum)}
-
-
-def to_micros(moment: datetime) -> int:
-    """A time as the store keeps it; exact, since floats lose microseconds."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def from_micros(micros: int) -> datetime:
-    """The time the store kept."""
-    return _EPOCH + timedelta(microseconds=micros)
 
 
 def to_cell(name: str, value: Any) -> Any:
@@ -95,11 +90,6 @@ def _decoder(name: str) -> Callable[[Any], Any] | None:
 
 
 _DECODERS: Final = tuple((place, decode) for place, n in enumerate(_IN_ROW) if (decode := _decoder(n)) is not None)
-
-
-def to_json(value: object) -> str:
-    """JSON with letters as they are: escaped, Chinese would take three times the room."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 def to_params(memory: Memory) -> Params:
@@ -154,6 +144,11 @@ def among(column: str, values: Iterable[Any], params: Params) -> str:
     return f"{column} IN ({', '.join(names)})" if names else "1 = 0"
 
 
+def beginning(column: str) -> str:
+    """A column that may be long, as far as an index has it."""
+    return f"substr({column}, 1, {INDEXED})"
+
+
 def one_by_one(values: Iterable[Any], params: Params) -> str:
     """A table ``asked (value)`` of these values, at least one, each a parameter of its own.
 
@@ -181,6 +176,7 @@ def conditions(where: Where, params: Params) -> str:
     if where.kinds:
         parts.append(among("m.kind", where.kinds, params))
     if where.tasks:
+        parts.append(among(beginning("m.task"), [task[:INDEXED] for task in where.tasks], params))
         parts.append(among("m.task", where.tasks, params))
     if where.doubted:
         parts.append("m.doubted > 0")
@@ -192,14 +188,23 @@ def conditions(where: Where, params: Params) -> str:
     if where.except_session is not None:
         params["except_session"] = where.except_session
         parts.append("(m.session_id IS NULL OR m.session_id <> :except_session)")
-    if where.since is not None:
-        params["since"] = to_micros(where.since)
-        parts.append("m.occurred_at >= :since")
-    if where.until is not None:
-        params["until"] = to_micros(where.until)
-        parts.append("m.occurred_at < :until")
+    parts += _bounds(where, params)
     parts += [_tagged(tag, params) for tag in where.tags]
     return " AND ".join(parts)
+
+
+def _bounds(where: Where, params: Params) -> list[str]:
+    found = []
+    if where.trusted:
+        params["trusted"] = where.trusted
+        found.append("m.trust >= :trusted")
+    if where.since is not None:
+        params["since"] = to_micros(where.since)
+        found.append("m.occurred_at >= :since")
+    if where.until is not None:
+        params["until"] = to_micros(where.until)
+        found.append("m.occurred_at < :until")
+    return found
 
 
 def _standing(where: Where) -> list[str]:

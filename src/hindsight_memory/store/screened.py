@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from hindsight_memory.domain import Handling, Memory
+from hindsight_memory.domain import Desk, Handling, Memory, Relation
 
 
 class ScreenReader(Protocol):
@@ -24,6 +24,9 @@ class ScreenReader(Protocol):
         Each with its place; those behind the place ``after`` only.
         """
 
+    async def desks(self, after: str, limit: int) -> list[Desk]:
+        """Sessions whose state says something, expired or not, in the order of their ids, those behind ``after``."""
+
 
 class ScreenTx(Protocol):
     """What may be changed of one bank."""
@@ -36,6 +39,12 @@ class ScreenTx(Protocol):
 
         They are erased with the last memory that names them.
         """
+
+    async def unrelate(self, relations: Sequence[Relation]) -> None:
+        """Remove edges; those that are gone are passed over."""
+
+    async def wipe(self) -> None:
+        """Have the files scrubbed: what something else than a memory said before it was changed is to be nowhere."""
 
     async def cleanse(self, memory: Memory) -> None:
         """Leave nothing of what a memory said before it was changed in its log or in the vector of the next turn."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hindsight_memory.domain import Tier, Window
@@ -119,6 +120,7 @@ def allowed(
 def names_known(bank: Bank, candidates: Sequence[str], where: Where) -> Plan[dict[str, int]]:
     """See ``Reader.names_known``. Of ``where`` it counts who asks and when: a filter narrows results, not language."""
     seen = Where(now=where.now, viewer=where.viewer, desk=where.desk, as_of=where.as_of, tiers=tuple(Tier))
+    seen = replace(seen, trusted=where.trusted)
     asked = dict.fromkeys(candidates)
     for chunk in chunks(list(asked)):
         params: Params = {"bank": bank.number}

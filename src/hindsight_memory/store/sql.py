@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from hindsight_memory.domain import Memory, Relation, Scope
+from hindsight_memory.domain import Memory, Relation, Scope, Status
 from hindsight_memory.errors import Conflict
 from hindsight_memory.store.base import BankStats, Marks, Where
 from hindsight_memory.store.mentions import put_mentions, take_mentions
@@ -195,7 +195,7 @@ def stats(bank: Bank) -> Plan[BankStats]:
     )
     rows = yield Statement(
         "SELECT s.name, count(DISTINCT v.row) FROM vectors v JOIN spaces s ON s.space = v.space"
-        " WHERE v.bank = :bank AND length(v.vector) > 0 GROUP BY s.name",
+        " WHERE v.bank = :bank AND v.vector IS NOT NULL GROUP BY s.name",
         only,
     )
     return BankStats(total[0][0], lacking[0][0], {name: number for name, number in rows})  # noqa: C416
@@ -236,7 +236,8 @@ def change(bank: Bank, memory: Memory, marks: Marks | None, values: dict[str, An
     """See ``Tx.change``."""
     after = changed(memory, **values)
     params = {name: to_cell(name, value) for name, value in values.items()}
-    if "content" in values or "kind" in values:  # what it says, or for how long: it is to be looked at again
+    let_in = memory.status is Status.QUARANTINED and findable(after)  # nobody has looked at it while it waited
+    if let_in or "content" in values or "kind" in values:  # or what it says, or for how long: it is to be looked at
         params |= {"unindexed": int(not after.context_only), "reading": int(to_be_read(after))}
     assignments = "".join(f"{name} = :{name}, " for name in params)
     params |= {"bank": bank.number, "id": memory.id, "version": memory.version}
@@ -276,14 +277,14 @@ def change_all(bank: Bank, memories: Sequence[Memory], values: dict[str, Any]) -
 
 
 def blank_vectors(bank: Bank, row: int) -> Plan[None]:
-    """Have a memory embedded anew: an empty vector tells the caches of other processes to drop the old one.
+    """Have a memory embedded anew: a line without a vector tells the caches of other processes to drop the old one.
 
     Removing the line would not.
     """
     number = yield from next_change(bank)
     yield Statement(
-        "UPDATE vectors SET vector = :empty, change = :change WHERE bank = :bank AND row = :row",
-        {"empty": b"", "change": number, "bank": bank.number, "row": row},
+        "UPDATE vectors SET vector = NULL, change = :change WHERE bank = :bank AND row = :row",
+        {"change": number, "bank": bank.number, "row": row},
     )
 
 

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from datetime import date, datetime
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
-from hindsight_memory.domain import ApiKey, Proof, Scope, utc_now
+from hindsight_memory.domain import Proof, Scope, utc_now
 from hindsight_memory.settings import GraphSettings, StoreSettings, WordSettings
-from hindsight_memory.store import jobs, keys, sql, sqlite_scrub, upkeep, work
-from hindsight_memory.store.base import Due, Space, Stage, Terms
+from hindsight_memory.store import sql, sqlite_scrub
+from hindsight_memory.store.plan_store import PlanStore
 from hindsight_memory.store.rows import Bank
 from hindsight_memory.store.sqlite_bank import SQLiteReader, SQLiteTx
 from hindsight_memory.store.sqlite_engine import SQLiteEngine
-from hindsight_memory.store.sqlite_file import commit, drive, roll_back
+from hindsight_memory.store.sqlite_file import commit, roll_back
+from hindsight_memory.store.sqlite_snapshot import snapshot
 
-T = TypeVar("T")
 
-
-class SQLiteStore:
+class SQLiteStore(PlanStore):
     """The store contract over one SQLite file. Made by ``open``."""
 
     def __init__(self, engine: SQLiteEngine) -> None:
-        self._engine = engine
+        self._engine: SQLiteEngine = engine
 
     @classmethod
     async def open(
@@ -53,6 +51,10 @@ class SQLiteStore:
         """See ``Store.reading``."""
         return SQLiteReader(self._engine, bank)
 
+    def snapshot(self, bank: str) -> AbstractAsyncContextManager[SQLiteReader]:
+        """See ``Store.snapshot``."""
+        return snapshot(self._engine, bank)
+
     @asynccontextmanager
     async def transaction(self, scope: Scope) -> AsyncIterator[SQLiteTx]:
         """See ``Store.transaction``."""
@@ -67,82 +69,6 @@ class SQLiteStore:
                 await asyncio.shield(self._engine.write(roll_back))
                 raise
             await asyncio.shield(self._engine.write(commit))
-
-    async def claim(self, stage: Stage, holder: str, terms: Terms, bank: str | None = None) -> list[Due]:
-        """See ``Store.claim``."""
-        now = self._engine.clock()
-        if not await self._engine.read(lambda connection: drive(connection, work.anything(stage, terms, bank, now))):
-            return []  # nothing to write, so the other processes need not wait
-        return await self._engine.alone(work.claim(stage, holder, terms, bank, now))
-
-    async def renew(self, stage: Stage, holder: str, lease_s: float) -> None:
-        """See ``Store.renew``."""
-        await self._engine.alone(work.renew(stage, holder, lease_s, self._engine.clock()))
-
-    async def give_back(self, gone: Callable[[str], bool]) -> None:
-        """See ``Store.give_back``."""
-        now = self._engine.clock()
-        holders = await self._engine.read(lambda connection: drive(connection, work.holders(now)))
-        if ended := [holder for holder in holders if gone(holder)]:
-            await self._engine.alone(work.give_back(ended))
-
-    async def use_spaces(self, spaces: Sequence[Space]) -> int:
-        """See ``Store.use_spaces``."""
-        held = await self._engine.read(lambda connection: drive(connection, work.spaces()))
-        if [space for _, wanted, space in held if wanted] != list(spaces):
-            await self._engine.alone(work.use_spaces(spaces))
-        return await self._engine.read(lambda connection: drive(connection, work.lacking_vectors()))
-
-    async def spaces(self) -> list[Space]:
-        """See ``Store.spaces``."""
-        held = await self._engine.read(lambda connection: drive(connection, work.spaces()))
-        return [space for _, _, space in held]
-
-    async def due(self, stage: Stage, terms: Terms, bank: str | None = None) -> int:
-        """See ``Store.due``."""
-        return await self._engine.read(lambda connection: drive(connection, work.due(stage, terms, bank)))
-
-    async def spend(self, day: date, tokens: int, memories: int) -> tuple[int, int]:
-        """See ``Store.spend``."""
-        if tokens or memories:
-            return await self._engine.alone(jobs.spend(day, tokens, memories))
-        return await self._engine.read(lambda connection: drive(connection, jobs.spent(day)))
-
-    async def banks(self, namespace: str | None, after: str | None, limit: int) -> list[Scope]:
-        """See ``Store.banks``."""
-        return await self._engine.read(lambda connection: drive(connection, upkeep.banks(namespace, after, limit)))
-
-    async def key_of(self, digest: str) -> ApiKey | None:
-        """See ``KeyStore.key_of``."""
-        return await self._engine.read(lambda connection: drive(connection, keys.key_of(digest)))
-
-    async def key(self, key_id: str) -> ApiKey | None:
-        """See ``KeyStore.key``."""
-        return await self._engine.read(lambda connection: drive(connection, keys.key(key_id)))
-
-    async def keys(self, namespace: str | None, after: str | None, limit: int) -> list[ApiKey]:
-        """See ``KeyStore.keys``."""
-        return await self._engine.read(lambda connection: drive(connection, keys.keys(namespace, after, limit)))
-
-    async def working_keys(self, now: datetime) -> bool:
-        """See ``KeyStore.working_keys``."""
-        return await self._engine.read(lambda connection: drive(connection, keys.working_keys(now)))
-
-    async def used_keys(self, used: Mapping[str, datetime]) -> None:
-        """See ``KeyStore.used_keys``."""
-        await self._engine.alone(keys.used_keys(used))
-
-    async def lead(self, role: str, holder: str, lease_s: float) -> str:
-        """See ``Store.lead``."""
-        now = self._engine.clock()
-        held = await self._engine.read(lambda connection: drive(connection, upkeep.leader(role, now, lease_s)))
-        if held not in (None, holder):
-            return held  # nothing to write, so the other processes need not wait
-        return await self._engine.alone(upkeep.lead(role, holder, now, lease_s))
-
-    async def resign(self, role: str, holder: str) -> None:
-        """See ``Store.resign``."""
-        await self._engine.alone(upkeep.resign(role, holder))
 
     async def scrub(self, samples: Sequence[str] = (), *, compact: bool = False) -> Proof:
         """See ``Store.scrub``."""

@@ -121,10 +121,14 @@ class SQLiteEngine:
         """Hold no vectors in memory, until they are asked for again."""
         self._matrices.clear()
 
-    async def alone(self, plan: Plan[T]) -> T:
-        """Run a plan in a transaction of its own."""
+    async def ask(self, plan: Callable[[], Plan[T]]) -> T:
+        """See ``Engine.ask``."""
+        return await self.read(lambda connection: drive(connection, plan()))
+
+    async def alone(self, plan: Callable[[], Plan[T]]) -> T:
+        """See ``Engine.alone``."""
         async with self.turn:
-            return await self.write(lambda connection: self._in_transaction(connection, plan))
+            return await self.write(lambda connection: self._in_transaction(connection, plan()))
 
     async def _in(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         try:
@@ -152,6 +156,11 @@ class SQLiteEngine:
         prepare(connection, self.path)
         self._file = self._on_disk()
         return connection
+
+    def further(self) -> sqlite3.Connection:
+        """A connection besides the others, to be closed by whoever asked for it."""
+        self._must_be_there()
+        return connect(self.path, self.settings.busy_timeout_ms, self._secret)
 
     def begin(self, connection: sqlite3.Connection, plan: Plan[T]) -> T:
         """Begin a transaction with a plan, and leave it open."""
@@ -188,7 +197,9 @@ class SQLiteEngine:
             self._connections.pop().close()
 
 
-def _vectors_since(connection: sqlite3.Connection, bank: int, space: int, change: int) -> Iterator[tuple[int, bytes]]:
+def _vectors_since(
+    connection: sqlite3.Connection, bank: int, space: int, change: int
+) -> Iterator[tuple[int, bytes | None]]:
     # A row's parts are read together: those that did not change would be lost with the ones replaced.
     yield from connection.execute(
         "SELECT row, vector FROM vectors WHERE bank = :bank AND space = :space AND row IN"

@@ -14,7 +14,7 @@ from hindsight_memory.store.migrate import latest, pending
 from hindsight_memory.store.rows import Plan, Row, Statement
 
 T = TypeVar("T")
-_APPLICATION_ID: Final = 0x484D454D  # «HMEM», so that another program's database is never taken for ours
+APPLICATION_ID: Final = 0x484D454D  # «HMEM», so that another program's database is never taken for ours
 _OLDEST_SQLITE: Final = (3, 35, 0)  # RETURNING
 
 
@@ -87,7 +87,7 @@ def prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application != _APPLICATION_ID and tables:
+    if application != APPLICATION_ID and tables:
         raise Unavailable(f"{path} is another program's database.", hint="Name another file with --database.")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > latest("sqlite"):
@@ -110,7 +110,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
             for statement in _statements(step.sql):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {step.number}")
-        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         commit(connection)
     except BaseException:
         roll_back(connection)

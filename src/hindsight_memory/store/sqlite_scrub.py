@@ -19,7 +19,6 @@ from hindsight_memory.domain import Proof
 from hindsight_memory.errors import HindsightMemoryError
 from hindsight_memory.store import erasure, traces
 from hindsight_memory.store.sqlite_engine import SQLiteEngine
-from hindsight_memory.store.sqlite_file import drive
 
 _FILES: Final = ("", "-wal", "-shm", "-journal")
 _SEARCH_S: Final = 300.0
@@ -31,7 +30,7 @@ _UNSEARCHED: Final = "The files were not searched: no other process could be sta
 
 async def scrub(engine: SQLiteEngine, samples: Sequence[str], *, compact: bool) -> Proof:
     """See ``Store.scrub``."""
-    due = await engine.read(lambda connection: drive(connection, erasure.unscrubbed()))
+    due = await engine.ask(erasure.unscrubbed)
     if not due and not samples:
         return Proof()
     size = engine.path.stat().st_size
@@ -55,7 +54,7 @@ async def _cleaned(engine: SQLiteEngine, due: Mapping[int, int], *, compact: boo
         if busy:
             return _BUSY, compact
         if compact and due:
-            await engine.alone(erasure.scrubbed(due))
+            await engine.alone(lambda: erasure.scrubbed(due))
     except HindsightMemoryError:  # it is erased, whatever keeps the file from being tidied at once
         return _BUSY, False
     return "", compact

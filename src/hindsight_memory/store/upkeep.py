@@ -72,8 +72,8 @@ def keyed(bank: Bank, beginning: str, limit: int, after: str) -> Plan[list[Memor
     """See ``Reader.keyed``."""
     rows = yield Statement(
         f"SELECT {COLUMNS} FROM memories m WHERE m.bank = :bank AND m.key IS NOT NULL"
-        " AND substr(m.key, 1, :length) = :beginning AND m.status IN ('active', 'deleted') AND m.id > :after"
-        " ORDER BY m.id LIMIT :limit",
+        " AND substr(m.key, 1, CAST(:length AS INTEGER)) = :beginning AND m.status IN ('active', 'deleted')"
+        " AND m.id > :after ORDER BY m.id LIMIT :limit",
         {"bank": bank.number, "beginning": beginning, "length": len(beginning), "after": after, "limit": limit},
     )
     return [to_memory(bank.id, row) for row in rows]
@@ -191,16 +191,15 @@ def leader(role: str, now: datetime, lease_s: float) -> Plan[str | None]:
 
 
 def lead(role: str, holder: str, now: datetime, lease_s: float) -> Plan[str]:
-    """See ``Store.lead``."""
-    found = yield from leader(role, now, lease_s)
-    if found not in (None, holder):
-        return found
-    yield Statement(
-        "INSERT INTO leads (role, holder, until) VALUES (:role, :holder, :until)"
-        " ON CONFLICT (role) DO UPDATE SET holder = excluded.holder, until = excluded.until",
-        {"role": role, "holder": holder, "until": to_micros(now) + int(lease_s * 1_000_000)},
+    """See ``Store.lead``. One statement, so that of two who ask at once one gets it."""
+    latest = to_micros(now) + int(lease_s * 1_000_000)
+    rows = yield Statement(
+        "INSERT INTO leads (role, holder, until) VALUES (:role, :holder, :latest)"
+        " ON CONFLICT (role) DO UPDATE SET holder = excluded.holder, until = excluded.until"
+        " WHERE leads.holder = :holder OR leads.until <= :now OR leads.until > :latest RETURNING holder",
+        {"role": role, "holder": holder, "now": to_micros(now), "latest": latest},
     )
-    return holder
+    return holder if rows else (yield from leader(role, now, lease_s)) or ""
 
 
 def resign(role: str, holder: str) -> Plan[None]:

@@ -49,8 +49,8 @@ class Matrix:
         self._data = np.zeros((_FIRST_ROOM, self._data.shape[1]), np.float32)
         self._lines.clear()
 
-    def put(self, changed: Iterable[tuple[int, bytes]]) -> None:
-        """Replace the vectors of rows; an empty one removes the row's. Parts of one row come together."""
+    def put(self, changed: Iterable[tuple[int, bytes | None]]) -> None:
+        """Replace the vectors of rows; none removes the row's. Parts of one row come together."""
         fresh: set[int] = set()
         for row, blob in changed:
             if row not in fresh:
@@ -81,8 +81,7 @@ class Matrix:
         found = dict(zip(lines, self._data[[held[0] for held in lines.values()]], strict=True)) if lines else {}
         for row, held in lines.items():
             if len(held) > 1:
-                mean = self._data[held].mean(axis=0)
-                found[row] = mean / max(float(np.linalg.norm(mean)), 1e-6)
+                found[row] = mean_of([self._data[line] for line in held])
         return found
 
     def alike(self, rows: Sequence[int], limit: int, without: Sequence[int] = ()) -> dict[int, list[int]]:
@@ -149,6 +148,14 @@ class MatrixCache:
             return found
 
 
+def mean_of(parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The mean of the vectors of one memory's parts, scaled to length 1."""
+    if len(parts) == 1:
+        return parts[0]
+    mean: NDArray[np.float32] = np.mean(parts, axis=0, dtype=np.float32)
+    return np.divide(mean, max(float(np.linalg.norm(mean)), 1e-6), dtype=np.float32)
+
+
 def _largest(scores: NDArray[np.float32], limit: int) -> NDArray[np.intp]:
     """Places of the largest scores, largest first, equal ones by place."""
     if limit < len(scores):
@@ -159,6 +166,10 @@ def _largest(scores: NDArray[np.float32], limit: int) -> NDArray[np.intp]:
     return places[np.argsort(-scores[places], kind="stable")]
 
 
-def to_blob(vector: Sequence[float] | NDArray[np.float32]) -> bytes:
+class Floats(bytes):
+    """A vector as bytes, little-endian float32: told apart from other bytes where an engine keeps it in another way."""
+
+
+def to_blob(vector: Sequence[float] | NDArray[np.float32]) -> Floats:
     """A vector as it is stored."""
-    return np.asarray(vector, "<f4").tobytes()
+    return Floats(np.asarray(vector, "<f4").tobytes())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hindsight_memory.domain import Memory
-from hindsight_memory.store.rows import COLUMNS, Bank, Params, Plan, Statement, to_memory
+from hindsight_memory.store.rows import COLUMNS, INDEXED, Bank, Params, Plan, Statement, beginning, to_memory
 
 
 def record_of(bank: Bank, memory: Memory, most: int) -> Plan[tuple[int, int]]:
@@ -13,8 +13,8 @@ def record_of(bank: Bank, memory: Memory, most: int) -> Plan[tuple[int, int]]:
         params["agent"] = memory.agent_id
         whose = "agent_id = :agent"
     elif memory.source_ref is not None:
-        params["ref"] = memory.source_ref
-        whose = "agent_id IS NULL AND source_ref = :ref"
+        params |= {"ref": memory.source_ref, "beginning": memory.source_ref[:INDEXED]}
+        whose = f"agent_id IS NULL AND {beginning('source_ref')} = :beginning AND source_ref = :ref"
     else:
         whose = "agent_id IS NULL AND source_ref IS NULL"
     # The user is no writer with a record: said here, so that the index without the user's memories answers.

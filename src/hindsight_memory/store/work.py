@@ -31,28 +31,50 @@ _LEASED: Final = " LEFT JOIN leases l ON l.bank = m.bank AND l.stage = :stage AN
 _ROW: Final = "row = (SELECT m.row FROM memories m WHERE m.bank = :bank AND m.id = :id)"
 
 
-def claim(stage: Stage, holder: str, terms: Terms, bank: str | None, now: datetime) -> Plan[list[Due]]:
-    """See ``Store.claim``."""
-    params, claimable = yield from _claimable(stage, terms, bank, now)
+def claim(stage: Stage, holder: str, terms: Terms, bank: str | None, now: datetime, skip: str = "") -> Plan[list[Due]]:
+    """See ``Store.claim``; ``skip`` is how a statement passes over lines that another transaction holds.
+
+    What is chosen may have been taken by another by the time that it is written down, and then others are chosen.
+    """
+    found: list[Due] = []
+    while len(found) < terms.batch:
+        params, claimable = yield from _claimable(stage, terms, bank, now)
+        rows = yield Statement(
+            # Chosen first and read then: what is sorted is a few numbers of each.
+            f"WITH chosen (bank, row, attempts) AS (SELECT m.bank, m.row, coalesce(l.attempts, 0) FROM {claimable}"
+            f" ORDER BY {_ORDER[stage]} LIMIT :limit{skip})"
+            f" SELECT m.bank, m.row, b.bank_id, c.attempts, {COLUMNS} FROM chosen c"
+            " JOIN memories m ON m.bank = c.bank AND m.row = c.row JOIN banks b ON b.bank = c.bank"
+            f" ORDER BY {_ORDER[stage]}",
+            params | {"limit": terms.batch - len(found)},
+        )
+        taken = yield from _take(stage, holder, terms, [(row[0], row[1]) for row in rows], now)
+        found += [Due(row[2], to_memory(row[2], row[4:]), row[3] + 1) for row in rows if (row[0], row[1]) in taken]
+        if len(taken) == len(rows):
+            break
+    return found
+
+
+def _take(
+    stage: Stage, holder: str, terms: Terms, chosen: Sequence[tuple[int, int]], now: datetime
+) -> Plan[set[tuple[int, int]]]:
+    """Lease those of the chosen lines that are free still; returns which they are."""
+    if not chosen:
+        return set()
+    params: Params = {"stage": stage, "holder": holder, "until": _until(now, terms.lease_s)}
+    params |= {"now": to_micros(now), "attempts": terms.attempts}
+    values: list[str] = []
+    for bank, row in sorted(chosen):  # in one order, so that two who take the same wait for each other one way
+        params |= {(at := f"b{len(values)}"): bank, (of := f"r{len(values)}"): row}
+        values.append(f"(:{at}, :stage, :{of}, :holder, :until, 1, '')")
     rows = yield Statement(
-        # Chosen first and read then: what is sorted is a few numbers of each.
-        f"WITH chosen (bank, row, attempts) AS (SELECT m.bank, m.row, coalesce(l.attempts, 0) FROM {claimable}"
-        f" ORDER BY {_ORDER[stage]} LIMIT :limit)"
-        f" SELECT m.bank, m.row, b.bank_id, c.attempts, {COLUMNS} FROM chosen c"
-        " JOIN memories m ON m.bank = c.bank AND m.row = c.row JOIN banks b ON b.bank = c.bank"
-        f" ORDER BY {_ORDER[stage]}",
-        params | {"limit": terms.batch},
-    )
-    until = _until(now, terms.lease_s)
-    taken = [{"bank": row[0], "stage": stage, "row": row[1], "holder": holder, "until": until} for row in rows]
-    yield Statement(
-        "INSERT INTO leases (bank, stage, row, holder, until, attempts, reason)"
-        " VALUES (:bank, :stage, :row, :holder, :until, 1, '')"
+        f"INSERT INTO leases (bank, stage, row, holder, until, attempts, reason) VALUES {', '.join(values)}"
         " ON CONFLICT (bank, stage, row) DO UPDATE SET holder = excluded.holder, until = excluded.until,"
-        " attempts = leases.attempts + 1",
-        many=taken,
+        " attempts = leases.attempts + 1 WHERE leases.until < :now AND leases.attempts < :attempts"
+        " RETURNING bank, row",
+        params,
     )
-    return [Due(row[2], to_memory(row[2], row[4:]), row[3] + 1) for row in rows]
+    return {(bank, row) for bank, row in rows}
 
 
 def anything(stage: Stage, terms: Terms, bank: str | None, now: datetime) -> Plan[bool]:
@@ -215,7 +237,7 @@ def use_spaces(wanted: Sequence[Space]) -> Plan[None]:
         yield Statement(
             "UPDATE memories AS m SET unindexed = 1 WHERE m.unindexed = 0 AND m.context_only = 0"
             " AND EXISTS (SELECT 1 FROM spaces s WHERE s.wanted = 1 AND NOT EXISTS (SELECT 1 FROM vectors v"
-            " WHERE v.bank = m.bank AND v.space = s.space AND v.row = m.row AND length(v.vector) > 0))"
+            " WHERE v.bank = m.bank AND v.space = s.space AND v.row = m.row AND v.vector IS NOT NULL))"
         )
 
 

@@ -99,10 +99,11 @@ CREATE INDEX memories_hash ON memories (bank, content_hash);
 CREATE INDEX memories_session ON memories (bank, session_id, turn) WHERE session_id IS NOT NULL;
 CREATE INDEX memories_working ON memories (bank, session_id, turn, expires_at) WHERE kind = 'working';
 CREATE INDEX memories_key ON memories (bank, key) WHERE key IS NOT NULL;
-CREATE INDEX memories_task ON memories (bank, task) WHERE task IS NOT NULL;
+-- By the beginning: an index of the other engine takes no text of any length.
+CREATE INDEX memories_task ON memories (bank, substr(task, 1, 200)) WHERE task IS NOT NULL;
 CREATE INDEX memories_occurred ON memories (bank, occurred_at);
 CREATE INDEX memories_agent ON memories (bank, source, agent_id, row) WHERE source <> 'user';
-CREATE INDEX memories_ref ON memories (bank, source, source_ref, row) WHERE source <> 'user';
+CREATE INDEX memories_ref ON memories (bank, source, substr(source_ref, 1, 200), row) WHERE source <> 'user';
 CREATE INDEX memories_lessons ON memories (bank, judged_at) WHERE status = 'quarantined' AND doubted > 0;
 CREATE INDEX memories_unindexed ON memories (bank, row) WHERE unindexed = 1;
 CREATE INDEX memories_unread ON memories (bank, created_at) WHERE reading = 1;
@@ -175,7 +176,7 @@ CREATE TABLE vectors (
   row INTEGER NOT NULL,
   part INTEGER NOT NULL,                 -- the window of a long text
   change INTEGER NOT NULL,
-  vector BLOB NOT NULL,                  -- little-endian float32 of length 1; empty once the text has changed
+  vector BLOB,                           -- little-endian float32 of length 1; none once the text has changed
   PRIMARY KEY (bank, space, row, part),
   FOREIGN KEY (bank, row) REFERENCES memories ON DELETE CASCADE
 );
