@@ -17,6 +17,7 @@ from hindsight_memory.domain import (
     Changes,
     Consolidation,
     Draft,
+    Export,
     Judgement,
     KeyListing,
     Listing,
@@ -33,6 +34,7 @@ from hindsight_memory.domain import (
     StatePatch,
     Step,
 )
+from hindsight_memory.lifecycle.packing import zstd
 from hindsight_memory.service import Service
 
 NO_VERBS: Final = frozenset({"start", "close", "ready", "caller", "keyed"})
@@ -66,6 +68,12 @@ def _message(case: Case) -> Message:
     return Message(content=f"{case.text} {case.word}", id=case.word, metadata=case.metadata)
 
 
+async def _exported(service: Service, scope: Scope) -> list[bytes]:
+    """The lines of an archive."""
+    packed = b"".join([piece async for piece in await service.export(Export(), scope)])
+    return zstd.decompress(packed).splitlines()
+
+
 ASKS: Final[Mapping[str, Ask]] = {
     "write": lambda s, scope, c: s.write(
         Draft(content=f"{c.text} written", key=c.word, source_ref=c.word, task=c.word, metadata=c.metadata), scope
@@ -76,6 +84,8 @@ ASKS: Final[Mapping[str, Ask]] = {
     ),
     "write_conversation": lambda s, scope, c: s.write_conversation([_message(c)], _in_session(scope, c)),
     "import_file": lambda s, scope, c: s.import_file(c.path, scope),
+    "import_archive": lambda s, scope, c: s.import_archive(c.path),
+    "export": lambda s, scope, c: _exported(s, scope),
     "search": lambda s, scope, c: s.search(_query(c), scope),
     "context": lambda s, scope, c: s.context(_query(c), scope, 5_000),
     "explain": lambda s, scope, c: s.explain(_query(c), c.ids[0], scope),
@@ -121,7 +131,9 @@ ASKS: Final[Mapping[str, Ask]] = {
 }
 """Each verb by its name."""
 
-OF_NO_SCOPE: Final = frozenset({"maintain", "create_key", "list_keys", "rotate_key", "revoke_key", "doctor"})
+OF_NO_SCOPE: Final = frozenset(
+    {"maintain", "create_key", "list_keys", "rotate_key", "revoke_key", "doctor", "import_archive"}
+)
 """Verbs that take no scope: they are about a namespace, or about everything."""
 
 

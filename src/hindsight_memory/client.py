@@ -49,17 +49,15 @@ from hindsight_memory.domain import (
     Wait,
     utc_now,
 )
+from hindsight_memory.face import unheard as unheard
 from hindsight_memory.guarding import AsyncGuarding
 from hindsight_memory.keyring import AsyncKeys
+from hindsight_memory.moving import AsyncMoving
 from hindsight_memory.sessions import AsyncSessions, WhoFields, listed, message_of
 
 if TYPE_CHECKING:
     from hindsight_memory.remote import Remote
     from hindsight_memory.service import Service
-
-
-def unheard(_: int) -> None:
-    """Progress that nobody follows."""
 
 
 class WriteFields(WhoFields, total=False):
@@ -132,6 +130,7 @@ class UpdateFields(WhoFields, total=False):
     valid_until: datetime | str
     expires_at: datetime | str
     outcome: Outcome | str
+    source: Source | str
     version: int
 
 
@@ -179,14 +178,15 @@ class ReplayFields(WhoFields, total=False):
     after: str | None
 
 
-class AsyncHindsightMemory(AsyncSessions, AsyncKeys, AsyncAuditing, AsyncGuarding):
+class AsyncHindsightMemory(AsyncSessions, AsyncKeys, AsyncAuditing, AsyncGuarding, AsyncMoving):
     """Long-term memory for agents.
 
     Use it as ``async with AsyncHindsightMemory() as memory: …``, or call ``open`` and ``close``.
 
     Args:
-        database: ``sqlite:///PATH``, a path, or ``http://HOST:PORT`` of a running service. By default what
-            ``HINDSIGHT_MEMORY_DATABASE_URL`` says, else a file in the user's data folder.
+        database: ``sqlite:///PATH``, a path, ``postgresql://USER:PASSWORD@HOST/NAME``, or ``http://HOST:PORT`` of a
+            running service. By default what ``HINDSIGHT_MEMORY_DATABASE_URL`` says, else a file in the user's data
+            folder.
         user_id: Whose memory it is, where a call does not say.
         agent_id: Who writes and asks, where a call does not say.
         session_id: The conversation or task run, where a call does not say.
@@ -314,7 +314,11 @@ class AsyncHindsightMemory(AsyncSessions, AsyncKeys, AsyncAuditing, AsyncGuardin
         return await (await self._opened()).get(memory_id, self._split(who)[0])
 
     async def update(self, memory_id: str, **fields: Unpack[UpdateFields]) -> Memory:
-        """Change fields of a memory; ``version`` makes it fail when someone else changed it first."""
+        """Change fields of a memory; ``version`` makes it fail when someone else changed it first.
+
+        Other words of who is trusted less, such as an agent's for the user's, are kept beside it as a memory of their
+        own, which contradicts it: the answer is then that one. ``source="user"`` is an agent that passes on the user's.
+        """
         scope, values = self._split(fields)
         return await (await self._opened()).update(memory_id, Changes(**values), scope)
 
@@ -402,9 +406,9 @@ class AsyncHindsightMemory(AsyncSessions, AsyncKeys, AsyncAuditing, AsyncGuardin
         service, scope = await self._opened(), self._split(who)[0]
         return await service.jobs(scope, retry=retry, run=run, within_s=within_s, progress=progress)
 
-    async def doctor(self) -> list[Check]:
-        """What this memory runs on, and whether it is well."""
-        return await (await self._opened()).doctor()
+    async def doctor(self, *, progress: Callable[[int], None] = unheard) -> list[Check]:
+        """What this memory runs on, and whether it is well; ``progress`` is told how many banks were looked at."""
+        return await (await self._opened()).doctor(progress)
 
     async def _opened(self) -> Service | Remote:
         if self._service is not None:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from hindsight_memory.service import Service
 
 
+def unheard(_: int) -> None:
+    """Progress that nobody follows."""
+
+
 class Face:
     """Base of the groups of verbs; ``AsyncHindsightMemory`` says what these do."""
 

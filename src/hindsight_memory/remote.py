@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from hindsight_memory.domain import (
     Draft,
     Ended,
     Erased,
+    Export,
     History,
     Hit,
     ImportReport,
@@ -39,6 +40,7 @@ from hindsight_memory.domain import (
     Maintenance,
     Memory,
     Message,
+    Moved,
     NewKey,
     Outlook,
     Page,
@@ -122,6 +124,39 @@ class Remote:
     ) -> ImportReport:
         """Not over HTTP: a file stands on the caller's machine."""
         raise errors.InvalidInput("A file is imported where the database is.", hint="Run it there.", field="path")
+
+    async def export(self, asked: Export, scope: Scope) -> AsyncIterator[bytes]:
+        """See ``Service.export``."""
+        body = to_wire(asked) | {"user_id": scope.user_id, "agent_id": scope.agent_id, "session_id": scope.session_id}
+        request = self._client.build_request("POST", "/v1/export", json=body, timeout=_LONG_S)
+        try:
+            reply = await self._client.send(request, stream=True)
+            if not reply.is_success:
+                await reply.aread()
+                _opened(reply)
+        except self._failure as error:
+            raise _unanswered(error) from error
+        return self._pieces(reply)
+
+    async def _pieces(self, reply: httpx.Response) -> AsyncIterator[bytes]:
+        try:
+            async for piece in reply.aiter_raw():
+                yield piece
+        except self._failure as error:
+            raise _unanswered(error) from error
+        finally:
+            await reply.aclose()
+
+    async def import_archive(
+        self,
+        path: Path,  # noqa: ARG002
+        *,
+        passphrase: str | None = None,  # noqa: ARG002
+        users: Sequence[str | None] = (),  # noqa: ARG002
+        progress: Callable[[int], None] = lambda _: None,  # noqa: ARG002
+    ) -> Moved:
+        """Not over HTTP: a file stands on the caller's machine."""
+        raise errors.InvalidInput("An archive is imported where the database is.", hint="Run it there.", field="path")
 
     async def search(self, query: Query, scope: Scope) -> list[Hit]:
         """See ``Service.search``."""
@@ -285,9 +320,12 @@ class Remote:
         """See ``Service.revoke_key``."""
         return from_wire(ApiKey, await self._post("revoke_key", None, None, key_id=key_id, reason=reason))
 
-    async def doctor(self) -> list[Check]:
+    async def doctor(
+        self,
+        progress: Callable[[int], None] = lambda _: None,  # noqa: ARG002  # the server has no way to tell
+    ) -> list[Check]:
         """See ``Service.doctor``."""
-        reply = await self._post("doctor", None, None)
+        reply = await self._post("doctor", None, None, wait_s=_LONG_S)
         return [from_wire(Check, each) for each in reply["checks"]]
 
     async def _post(
@@ -300,13 +338,17 @@ class Remote:
         try:
             reply = await self._client.post(f"/v1/{verb}", json=body, timeout=wait_s)
         except self._failure as error:
-            hint = "Check the address, and that the server runs."
-            raise errors.Unavailable(f"The service did not answer: {error!r}", hint=hint) from error
+            raise _unanswered(error) from error
         return _opened(reply)
 
     async def list(self, listing: Listing, scope: Scope) -> Page:
         """See ``Service.list``."""
         return from_wire(Page, await self._post("list", listing, scope))
+
+
+def _unanswered(error: Exception) -> errors.Unavailable:
+    hint = "Check the address, and that the server runs."
+    return errors.Unavailable(f"The service did not answer: {error!r}", hint=hint)
 
 
 def _opened(reply: httpx.Response) -> Mapping[str, Any]:

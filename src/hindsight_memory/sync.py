@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from threading import Thread
@@ -47,6 +48,7 @@ from hindsight_memory.domain import (
     MaintainReport,
     Memory,
     Message,
+    Moved,
     Outcome,
     Page,
     Policies,
@@ -307,6 +309,30 @@ class HindsightMemory:
         """See ``AsyncHindsightMemory.scan``."""
         return self._wait(self._memory.scan(dry_run=dry_run, limit=limit, after=after, **who))
 
+    def export(
+        self,
+        *,
+        all_users: bool = False,
+        vectors: bool = False,
+        stamp: bool = False,
+        passphrase: str | None = None,
+        **who: Unpack[WhoFields],
+    ) -> Iterator[bytes]:
+        """See ``AsyncHindsightMemory.export``."""
+        asked: dict[str, Any] = {"all_users": all_users, "vectors": vectors, "stamp": stamp, "passphrase": passphrase}
+        return self._each(self._wait(self._memory.export(**asked, **who)))
+
+    def import_archive(
+        self,
+        path: str | Path,
+        *,
+        passphrase: str | None = None,
+        users: Sequence[str | None] = (),
+        progress: Callable[[int], None] = unheard,
+    ) -> Moved:
+        """See ``AsyncHindsightMemory.import_archive``."""
+        return self._wait(self._memory.import_archive(path, passphrase=passphrase, users=users, progress=progress))
+
     def create_key(self, name: str, **fields: Unpack[KeyFields]) -> IssuedKey:
         """See ``AsyncHindsightMemory.create_key``."""
         return self._wait(self._memory.create_key(name, **fields))
@@ -323,9 +349,21 @@ class HindsightMemory:
         """See ``AsyncHindsightMemory.revoke_key``."""
         return self._wait(self._memory.revoke_key(key_id, reason=reason))
 
-    def doctor(self) -> list[Check]:
+    def doctor(self, *, progress: Callable[[int], None] = unheard) -> list[Check]:
         """See ``AsyncHindsightMemory.doctor``."""
-        return self._wait(self._memory.doctor())
+        return self._wait(self._memory.doctor(progress=progress))
+
+    def _each(self, pieces: AsyncIterator[bytes]) -> Iterator[bytes]:
+        async def following() -> bytes | None:
+            return await anext(pieces, None)
+
+        try:
+            while (piece := self._wait(following())) is not None:
+                yield piece
+        finally:
+            if isinstance(pieces, AsyncGenerator):
+                with suppress(Unavailable):
+                    self._wait(pieces.aclose())
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop.is_closed():

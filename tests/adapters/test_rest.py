@@ -270,6 +270,7 @@ async def test_every_verb_is_described_in_full(http: httpx.AsyncClient) -> None:
     description = (await http.get("/openapi.json")).json()
     addresses = {"/v1/sessions/{session_id}", "/v1/sessions/{session_id}/messages"}
     addresses |= {"/v1/keys", "/v1/keys/{key_id}", "/v1/keys/{key_id}/rotate", "/health/live", "/health/ready"}
+    addresses |= {"/v1/export"}  # bytes, and no JSON
     assert set(description["paths"]) == {f"/v1/{verb}" for verb in CALLS} | addresses
     for verb, call in CALLS.items():
         operation = description["paths"][f"/v1/{verb}"]["post"]

@@ -11,6 +11,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import TypeAdapter
 
 from hindsight_memory.domain import Draft, Message
+from hindsight_memory.server.archives import EXPORT, ExportBody
 from hindsight_memory.server.calls import CALLS
 from hindsight_memory.server.problems import PROBLEM_JSON, Problem
 from hindsight_memory.server.schema import input_schema
@@ -29,9 +30,10 @@ _PROBLEMS: Final = {
     500: "Something went wrong in the server",
     503: "The store or a model cannot answer now",
 }
-_OF_A_KEY: Final = ("rotate_key", "revoke_key")
+_VERBS: Final = {*CALLS, EXPORT}
+_OF_ITS_OWN: Final = ("rotate_key", "revoke_key", EXPORT)
 _ONLY: Final = {
-    404: {"purge", "explain", "get", "update", "forget", "restore", "feedback", "history", "resolve", *_OF_A_KEY},
+    404: {"purge", "explain", "get", "update", "forget", "restore", "feedback", "history", "resolve", *_OF_ITS_OWN},
     409: {"update", "restore", "resolve", "put_session", "rotate_key"},
 }
 
@@ -56,16 +58,16 @@ def _described(app: FastAPI) -> dict[str, Any]:
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     schemas["Problem"] = TypeAdapter(Problem).json_schema()
-    for kind in [*(call.body for call in CALLS.values()), Draft, Message]:
+    for kind in [*(call.body for call in CALLS.values()), Draft, ExportBody, Message]:
         _limit(schemas.get(kind.__name__, {}).get("properties", {}), kind)
     components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
     for path, operation in _operations(document):
         verb = operation["operationId"].removeprefix(AT)
-        for status in _statuses(verb) if verb in CALLS else [503] if path == "/health/ready" else []:
+        for status in _statuses(verb) if verb in _VERBS else [503] if path == "/health/ready" else []:
             schema = {"$ref": "#/components/schemas/Problem"}
             content = {PROBLEM_JSON: {"schema": schema}}
             operation["responses"][str(status)] = {"description": _PROBLEMS[status], "content": content}
-        if verb in CALLS:
+        if verb in _VERBS:
             operation["security"] = [{}, {"key": []}]
     return document
 

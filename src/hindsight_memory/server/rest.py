@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute
 from hindsight_memory.domain import Erased, IssuedKey, Receipt, Revealed, Scope, Who
 from hindsight_memory.errors import HindsightMemoryError, InvalidInput, NotFound, Unavailable
 from hindsight_memory.guard.access import Principal, may, within
+from hindsight_memory.server.archives import add_export
 from hindsight_memory.server.call import Call, parse, part
 from hindsight_memory.server.calls import CALLS, Checks
 from hindsight_memory.server.faults import internal, place
@@ -63,6 +64,7 @@ def routes() -> tuple[BaseRoute, ...]:
             openapi_extra={"parameters": parameters(CALLS[verb].body, named, has_body=has_body)},
             tags=[path.split("/")[2]],
         )
+    add_export(router)
     router.add_api_route("/health/live", _live, methods=["GET"], operation_id="live", tags=["health"])
     router.add_api_route(
         "/health/ready", _ready, response_model=Checks, methods=["GET"], operation_id="ready", tags=["health"]

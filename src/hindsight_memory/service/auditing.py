@@ -26,16 +26,7 @@ class Auditing(Verbs):
         Raises ``InvalidInput`` for a head that is none.
         """
         require(self.principal, "audit", scope)
-        reader, held = self._parts.store.reading(scope.bank), noted(asked.head)
-        for _ in range(_TRIES):
-            first = await reader.log_head()
-            if first is None:
-                return Chain(0, "", held).end()
-            found = await _followed(Chain(first.first - 1, first.base, held), reader)
-            after = await reader.log_head()
-            if found.whole or after is None or after.first == first.first:
-                break  # otherwise all was forgotten meanwhile, and the log begins later
-        return found
+        return await audited(self._parts.store.reading(scope.bank), noted(asked.head))
 
     async def export_audit(self, asked: AuditListing, scope: Scope) -> AuditPage:
         """A page of the log, oldest first, each line with what its seal was made of: enough to check it elsewhere."""
@@ -43,6 +34,19 @@ class Auditing(Verbs):
         found = await self._parts.store.reading(scope.bank).log(asked.after, asked.limit + 1)
         lines = tuple(found[: asked.limit])
         return AuditPage(lines, lines[-1].number if len(found) > asked.limit else None)
+
+
+async def audited(reader: Reader, held: tuple[int, str] | None = None) -> Audited:
+    """What a look at the log of a bank finds, held against an earlier head."""
+    for _ in range(_TRIES):
+        first = await reader.log_head()
+        if first is None:
+            return Chain(0, "", held).end()
+        found = await _followed(Chain(first.first - 1, first.base, held), reader)
+        after = await reader.log_head()
+        if found.whole or after is None or after.first == first.first:
+            break  # otherwise all was forgotten meanwhile, and the log begins later
+    return found
 
 
 async def _followed(chain: Chain, reader: Reader) -> Audited:

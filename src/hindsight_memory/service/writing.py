@@ -21,8 +21,10 @@ from hindsight_memory.domain import (
     Skipped,
     Wait,
 )
+from hindsight_memory.errors import InvalidInput
 from hindsight_memory.guard.access import require
 from hindsight_memory.ingest.transcripts import Transcript, detect, read
+from hindsight_memory.lifecycle.packing import is_archive
 from hindsight_memory.service.base import Verbs, own
 
 _IMPORT_BATCH = 200
@@ -74,6 +76,8 @@ class Writing(Verbs):
             progress: Called with the number of turns read so far.
         """
         require(self.principal, "write", scope)
+        if await asyncio.to_thread(is_archive, path):
+            raise InvalidInput(f"{path.name} is an archive.", hint="Use import_archive.", field="path")
         form = await asyncio.to_thread(lambda: "folder" if path.is_dir() else detect(path))
         report = ImportReport(format=form, sessions=0, turns=0, created=0, known=0)
         parts = await asyncio.to_thread(read, path)
