@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from hindsight_memory.cli import people
+from hindsight_memory.cli import moving, people
 from hindsight_memory.cli.demo import Language, demonstrate
 from hindsight_memory.cli.options import Call, command
 from hindsight_memory.cli.output import say, show
@@ -26,11 +27,17 @@ app: Final = typer.Typer()
 @command(app, "import", who=["user_id", "agent_id"])
 def import_(
     at: Call,
-    path: Annotated[str, typer.Argument(help="An export, a transcript, Markdown, or a folder of them.")],
+    path: Annotated[str, typer.Argument(help="An archive, a conversation export, Markdown, or a folder of them.")],
     wait: Annotated[Wait, typer.Option(help="Until when to wait: stored, or found by meaning too.")] = Wait.INDEXED,
+    passphrase_file: moving.PassphraseFile = None,
 ) -> None:
-    """Read a conversation export. Run twice, it adds nothing."""
+    """Read an archive or a conversation export. Run twice, it adds nothing."""
     _announce(at)
+    from hindsight_memory.service.moving import is_archive
+
+    if is_archive(Path(path)):
+        moving.take_in(at, Path(path), passphrase_file)
+        return
     try:
         with bar("turns read", quiet=at.as_json) as progress:
             report: ImportReport = at.ask(lambda memory: memory.import_file(path, wait=wait, progress=progress))
@@ -43,7 +50,8 @@ def import_(
 @command(app, "doctor", who=[])
 def doctor(at: Call) -> None:
     """Say what the memory runs on, and whether it is well."""
-    checks = at.ask(lambda memory: memory.doctor())
+    with bar("banks looked at", quiet=at.as_json) as progress:
+        checks = at.ask(lambda memory: memory.doctor(progress=progress))
     show(checks, people.checks, as_json=at.as_json, name="checks")
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
@@ -65,15 +73,27 @@ def serve(
     at: Call,
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]", metavar="HOST")] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on. [default: 8765]", metavar="NUMBER")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes that serve. [default: 1]", metavar="NUMBER")] = None,
 ) -> None:
     """Serve REST, MCP and the page."""
     from hindsight_memory.build import settings_from
     from hindsight_memory.cli import serving
 
     settings = settings_from(database=at.database)
+    if workers is not None:
+        settings = replace(settings, server=replace(settings.server, workers=workers))
     where = host or settings.server.host, settings.server.port if port is None else port
     with serving.installed("server"):
-        asyncio.run(serving.serve(settings, *where, as_json=at.as_json))
+        serving.serve(settings, *where, as_json=at.as_json)
+
+
+@command(app, "worker", who=[])
+def worker(at: Call) -> None:
+    """Do the work behind the writes, for servers that leave it to others."""
+    from hindsight_memory.build import settings_from
+    from hindsight_memory.cli import serving
+
+    asyncio.run(serving.work(settings_from(database=at.database)))
 
 
 class Profile(StrEnum):
@@ -98,7 +118,7 @@ def mcp(
         from hindsight_memory.build import build, settings_from
 
         settings = settings_from(database=at.database)
-        say(f"Database: {settings.database}")
+        say(f"Database: {settings.place}")
         return await build(settings)
 
     with serving.installed("mcp"):
@@ -126,6 +146,6 @@ def demo(
 def _announce(at: Call, database: str | None = None) -> None:
     from hindsight_memory.build import settings_from
 
-    database = settings_from(database=database or at.database).database
+    database = settings_from(database=database or at.database).place
     if not at.as_json:
         say(f"Database: {database}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
+import signal
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hindsight_memory.cli.output import emit, say
@@ -17,6 +19,7 @@ from hindsight_memory.settings import Settings
 
 _JSON: Final = "-H 'Content-Type: application/json'"
 _KEY: Final = '-H "Authorization: Bearer $HINDSIGHT_MEMORY_API_KEY" '
+_MOST_WORKERS: Final = 64
 _STDIO: Final = {"mcpServers": {"hindsight-memory": {"command": "hindsight-memory", "args": ["mcp"]}}}
 
 
@@ -31,8 +34,20 @@ class Doors:
     mcp: str
 
 
-async def serve(settings: Settings, host: str, port: int, *, as_json: bool) -> None:
+def serve(settings: Settings, host: str, port: int, *, as_json: bool) -> None:
     """Serve until a signal ends it, after saying where."""
+    from hindsight_memory.server.app import run_processes
+
+    workers = settings.server.workers
+    if not 1 <= workers <= _MOST_WORKERS:
+        raise InvalidInput(f"workers is {workers}; it must be from 1 to {_MOST_WORKERS}.", field="workers")
+    asyncio.run(_checked(settings, host, port, as_json=as_json))
+    if workers > 1:
+        run_processes(settings, host, port, workers)
+
+
+async def _checked(settings: Settings, host: str, port: int, *, as_json: bool) -> None:
+    """Look whether it can be served, say where, and serve if it is one process that does."""
     from hindsight_memory.build import build
     from hindsight_memory.server.app import run_server
     from hindsight_memory.server.auth import check_keys, check_tls
@@ -51,7 +66,27 @@ async def serve(settings: Settings, host: str, port: int, *, as_json: bool) -> N
     else:
         for line in _welcome(_doors(settings, checks, host, port), checks, keyed=keyed):
             say(line)
-    await run_server(service, host, port)
+    if settings.server.workers > 1:
+        await service.close()  # each process opens its own
+    else:
+        await run_server(service, host, port)
+
+
+async def work(settings: Settings) -> None:
+    """Do the work behind the verbs, and answer nobody, until a signal ends it."""
+    from hindsight_memory.build import build
+
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # where there are no signals, an interrupt cancels
+            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    service = await build(replace(settings, write=replace(settings.write, work=True)))
+    try:
+        await service.start()
+        say(f"Working on {settings.place}; Ctrl-C ends it.")
+        await ended.wait()
+    finally:
+        await service.close()
 
 
 @contextmanager
@@ -102,7 +137,7 @@ def _doors(settings: Settings, checks: Sequence[Check], host: str, port: int) ->
     scheme = "https" if settings.server.tls_cert else "http"
     base = f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
     embedder = next(check.note for check in checks if check.name == "embedder")
-    return Doors(settings.database, embedder, f"{base}/", f"{base}/openapi.json", f"{base}/mcp")
+    return Doors(settings.place, embedder, f"{base}/", f"{base}/openapi.json", f"{base}/mcp")
 
 
 def _welcome(doors: Doors, checks: Sequence[Check], *, keyed: bool) -> Iterator[str]:

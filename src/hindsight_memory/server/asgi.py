@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hindsight_memory.errors import InvalidInput
-from hindsight_memory.server.limits import Buckets, Slower, refusal
+from hindsight_memory.server.limits import Buckets, Room, Slower, refusal
 from hindsight_memory.server.problems import problem
 
 _HEADERS: Final = {
@@ -47,51 +49,71 @@ class SecurityHeaders:
 
 
 class BodyLimit:
-    """Refuses a body longer than ``most`` bytes as soon as that is known, declared or not.
+    """Refuses a body longer than ``most`` bytes as soon as that is known, and any for which there is no ``room``.
 
-    ``rate`` bounds what one key may send in a minute.
+    A body may take ``within_s`` to arrive. ``rate`` bounds what one key may send in a minute.
     """
 
-    def __init__(self, app: ASGIApp, most: int, rate: Buckets) -> None:
+    def __init__(self, app: ASGIApp, most: int, within_s: float, rate: Buckets, room: Room) -> None:
         self.app = app
         self.most = most
+        self.within_s = within_s
         self.rate = rate
+        self.room = room
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
         if scope["type"] != "http" or scope["method"] in {"GET", "HEAD", "OPTIONS"}:
             await self.app(scope, receive, send)
             return
+        with ExitStack() as held:
+            try:
+                take = held.enter_context(self.room.held())
+                async with asyncio.timeout(self.within_s):
+                    messages = [await self._read(scope, receive, take)]
+                self._pay(scope, messages[0])
+                held.enter_context(self.room.answering())
+            except Slower as error:
+                refused = refusal(error)
+            except InvalidInput as error:
+                refused = problem(error, 413)
+            except TimeoutError:
+                hint = "Send less at once, or over a faster line."
+                refused = problem(InvalidInput(f"The request took longer than {self.within_s:g} s.", hint=hint), 408)
+            else:
+
+                async def replay() -> Message:
+                    return messages.pop(0) if messages else await receive()
+
+                await self.app(scope, replay, send)
+                return
+        refused.headers["Connection"] = "close"  # what is left of the body is not read
+        await refused(scope, receive, send)
+
+    async def _read(self, scope: Scope, receive: Receive, take: Callable[[int], None]) -> Message:
         declared = Headers(scope=scope).get("content-length", "")
-        read = None if declared.isdecimal() and int(declared) > self.most else await self._read(receive)
-        if read is None:
-            hint = "Send less at once; write_many and write_conversation may be called several times."
-            error = InvalidInput(f"The request is longer than {self.most:,} bytes.", hint=hint)
-            await problem(error, 413, {"Connection": "close"})(scope, receive, send)
-            return
-        principal = scope["state"]["principal"]
-        if principal.key_id and (wait := self.rate.take(principal.key_id, len(read.get("body", b"")))):
-            await refusal(Slower("This key has sent too much in the last minute.", wait))(scope, receive, send)
-            return
-
-        messages = [read]
-
-        async def replay() -> Message:
-            return messages.pop(0) if messages else await receive()
-
-        await self.app(scope, replay, send)
-
-    async def _read(self, receive: Receive) -> Message | None:
+        self._must_fit(int(declared) if declared.isdecimal() else 0)
         body = bytearray()
         while True:
             message = await receive()
             if message["type"] != "http.request":
                 return message
-            body += message.get("body", b"")
-            if len(body) > self.most:
-                return None
+            piece = message.get("body", b"")
+            self._must_fit(len(body) + len(piece))
+            take(len(piece))
+            body += piece
             if not message.get("more_body", False):
                 return {"type": "http.request", "body": bytes(body), "more_body": False}
+
+    def _must_fit(self, size: int) -> None:
+        if size > self.most:
+            hint = "Send less at once; write_many and write_conversation may be called several times."
+            raise InvalidInput(f"The request is longer than {self.most:,} bytes.", hint=hint)
+
+    def _pay(self, scope: Scope, read: Message) -> None:
+        principal = scope["state"]["principal"]
+        if principal.key_id and (wait := self.rate.take(principal.key_id, len(read.get("body", b"")))):
+            raise Slower("This key has sent too much in the last minute.", wait)
 
 
 class Heartbeat:

@@ -1,11 +1,12 @@
-"""How much one caller may ask for: token buckets in this process, as many as are remembered and no more."""
+"""How much one caller may ask for, and all of them together: token buckets, and room, in this process."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
@@ -67,6 +68,47 @@ class Buckets:
     def _now(self, caller: str) -> float:
         left, since = self._left.get(caller, (self.size, 0.0))
         return min(self.size, left + (self._clock() - since) * self.size / _MINUTE_S)
+
+
+class Room:
+    """How much the server holds at a time: bytes of requests that are being answered, and these requests.
+
+    What finds no room is refused and not queued: a queue would hold it too, until memory runs out.
+    """
+
+    def __init__(self, most_bytes: int, requests: int) -> None:
+        self.most_bytes = most_bytes
+        self.requests = requests
+        self._bytes = 0
+        self._answering = 0
+
+    @contextmanager
+    def held(self) -> Iterator[Callable[[int], None]]:
+        """A function that takes room for so many bytes more, given back at the end; it raises ``Slower``."""
+        held = 0
+
+        def take(size: int) -> None:
+            nonlocal held
+            if self._bytes + size > self.most_bytes:
+                raise Slower("The server is reading as much as it can hold.", 1)
+            self._bytes += size
+            held += size
+
+        try:
+            yield take
+        finally:
+            self._bytes -= held
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """One request being answered. Raises ``Slower`` where there are as many as there may be."""
+        if self._answering >= self.requests:
+            raise Slower("The server is answering as many requests as it can.", 1)
+        self._answering += 1
+        try:
+            yield
+        finally:
+            self._answering -= 1
 
 
 def place_of(address: str) -> str:

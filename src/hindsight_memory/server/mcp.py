@@ -92,7 +92,10 @@ VERBS: Final[Mapping[str, _Verb]] = MappingProxyType(
         "get": _Verb("Read one memory", "Read one memory by its id.", reads=True),
         "list": _Verb("List memories", "List memories by filter, newest first, a page at a time.", reads=True),
         "update": _Verb(
-            "Correct a memory", "Change fields of a memory; what you leave out stays as it is.", destroys=True
+            "Correct a memory",
+            "Change fields of a memory; what you leave out stays as it is. Pass on the user's correction with source "
+            "user: your own words for what the user said are kept beside it, until the user settles which is right.",
+            destroys=True,
         ),
         "forget": _Verb("Forget a memory", "Take a memory out of sight; memory_restore brings it back.", destroys=True),
         "restore": _Verb("Restore a memory", "Bring a forgotten memory back as it was."),

@@ -78,7 +78,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "name": "What the key is called.",
     "grants": "What the key may do.",
     "users": "The users it may act for; all when left out.",
-    "agents": "The agents it may act for; all when left out.",
+    "agents": "The agents it may act as; agents of its own when left out.",
     "namespace": "The namespace; the caller's own when left out.",
     "overlap_hours": "How many hours longer the old key works.",
     "user_id": "Whose memory: a person, a project, a team. Leave it out for the usual one.",

@@ -23,6 +23,7 @@ from hindsight_memory.service.guarding import Guarding
 from hindsight_memory.service.keeping import Keeping
 from hindsight_memory.service.keys import Keys
 from hindsight_memory.service.learning import Learning
+from hindsight_memory.service.moving import Moving
 from hindsight_memory.service.reading import Reading
 from hindsight_memory.service.reflecting import Reflecting
 from hindsight_memory.service.reviewing import Reviewing
@@ -48,6 +49,7 @@ class Service(
     Keeping,
     Keys,
     Learning,
+    Moving,
     Reflecting,
     Reviewing,
     Sessions,
@@ -66,8 +68,14 @@ class Service(
         return other
 
     async def start(self) -> None:
-        """Begin the work behind the verbs: vectors for what lacks them, access counts, maintenance."""
+        """Begin the work behind the verbs: vectors for what lacks them, access counts, maintenance.
+
+        Where the settings leave it to a worker, only what this process alone knows is done: accesses are counted.
+        """
         await self._parts.indexer.start()
+        if not self.settings.write.work:
+            self._parts.working.append(asyncio.create_task(self._count()))
+            return
         self._parts.working += [asyncio.create_task(self._parts.indexer.run()), asyncio.create_task(self._count())]
         self._parts.working.append(asyncio.create_task(self._parts.reading.run()))
         self._parts.working.append(asyncio.create_task(self._scrub()))
@@ -79,7 +87,7 @@ class Service(
         self._parts.indexer.stop()
         self._parts.reading.stop()
         try:
-            if self._parts.working:
+            if self._parts.working and self.settings.write.work:
                 await asyncio.wait(self._parts.working[:1], timeout=self.settings.write.drain_s)
             for task in self._parts.working:
                 task.cancel()
