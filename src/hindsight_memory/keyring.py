@@ -37,7 +37,8 @@ class AsyncKeys(Face):
         Args:
             name: What the key is called in lists and in the log.
             **fields: ``grants`` (``read``, ``write``, ``vouch``, ``shared``, ``purge``, ``vault``, ``admin``), the
-                ``users`` and ``agents`` it may act for, all by default, ``expires_at``, and its ``namespace``.
+                ``users`` it may act for, all by default, the ``agents`` it may act as, its own by default,
+                ``expires_at``, and its ``namespace``.
         """
         values: dict[str, Any] = {**fields}
         return await (await self._opened()).create_key(NewKey(name=name, **values))

@@ -162,6 +162,7 @@ async def test_what_is_not_there_and_what_is_not_ones_own_are_one_answer(app: Fa
     private = await service.write(
         Draft(content="the coder's own", visibility="private"), replace(ANN, agent_id="coder")
     )
+    shared_away = await service.write(Draft(content="theirs"), Scope(namespace="away", user_id=None))
     there = await secret_of(service, "read", "write", "purge")
     said: dict[str, set[str]] = {}
     async with bearer(app, there) as http:
@@ -171,11 +172,18 @@ async def test_what_is_not_there_and_what_is_not_ones_own_are_one_answer(app: Fa
             ("ann", private.id),
             ("ann", "01a0-nobody"),
             ("new", hers.id),
+            ("ann", shared_away.id),
         ]
+        more: dict[str, dict[str, Any]] = {
+            "update": {"content": "x"},
+            "feedback": {"verdict": "used"},
+            "explain": {"text": "milk"},
+            "resolve": {"over": "01a0-nobody else"},
+        }
         for user, memory_id in asked:
-            for verb in ("get", "update", "forget", "restore", "purge", "history", "feedback", "explain"):
-                more = {"update": {"content": "x"}, "feedback": {"verdict": "wrong"}, "explain": {"text": "milk"}}
-                body = {"memory_id": memory_id, "user_id": user, "agent_id": "other", **more.get(verb, {})}
+            for verb in ("get", "update", "forget", "restore", "purge", "history", "feedback", "explain", "resolve"):
+                named = {"keep" if verb == "resolve" else "memory_id": memory_id}
+                body = {**named, "user_id": user, "agent_id": "other", **more.get(verb, {})}
                 reply = await http.post(f"/v1/{verb}", json=body)
                 assert reply.status_code == 404, verb
                 said.setdefault(verb, set()).add(reply.text.replace(memory_id, "ID"))
@@ -185,6 +193,59 @@ async def test_what_is_not_there_and_what_is_not_ones_own_are_one_answer(app: Fa
         replies = [await http.post("/v1/list", json={"user_id": user}) for user in ("bob", "nobody at all", "x" * 200)]
     assert {reply.status_code for reply in replies} == {403}
     assert len({reply.content for reply in replies}) == 1
+
+
+async def test_what_an_agent_keeps_to_itself_is_out_of_every_other_keys_reach(app: FastAPI, service: Service) -> None:
+    made = await service.create_key(NewKey(name="A", users=("ann",)))
+    theirs = [
+        (await service.create_key(NewKey(name=name, **fields))).secret
+        for name, fields in (("B", {}), ("a", {}), ("A/coder", {}), ("C", {"agents": ("coder",)}))
+    ]
+    local = await service.write(
+        Draft(content="the host's own plan", visibility="private"), replace(ANN, agent_id="coder")
+    )
+    private = {"content": "the secret plan of the barn", "visibility": "private", "user_id": "ann", "agent_id": "coder"}
+    async with bearer(app, made.secret) as http:
+        written = (await http.post("/v1/write", json=private)).json()["id"]
+        held = (await http.post("/v1/get", json={"memory_id": written, "user_id": "ann", "agent_id": "coder"})).json()
+        assert held["agent_id"] == "A/coder"
+        assert (await http.post("/v1/get", json={"memory_id": local.id, "agent_id": "coder"})).status_code == 404
+    for secret in theirs:
+        async with bearer(app, secret) as http:
+            for agent in ("coder", "A/coder", "A%2Fcoder", "A", None):
+                who = {"user_id": "ann", "agent_id": agent}
+                for verb, more in (("search", {"text": "secret plan of the barn"}), ("list", {}), ("replay", {})):
+                    assert "of the barn" not in (await http.post(f"/v1/{verb}", json={**who, **more})).text
+                asked = {**who, "memory_id": written}
+                statuses = {(await http.post(f"/v1/{v}", json=asked)).status_code for v in ("get", "forget", "history")}
+                assert statuses <= {403, 404}
+    async with bearer(app, theirs[-1]) as http:  # it lists that agent: it is the host's
+        shown = await http.post("/v1/get", json={"memory_id": local.id, "user_id": "ann"})
+        assert shown.json()["content"] == "the host's own plan"
+    rotated = await service.rotate_key(made.key.id)
+    async with bearer(app, rotated.secret) as http:
+        asked = {"memory_id": written, "user_id": "ann", "agent_id": "A/coder"}
+        assert (await http.post("/v1/get", json=asked)).status_code == 200
+
+
+async def test_what_all_share_is_read_at_every_door(app: FastAPI, service: Service) -> None:
+    shared = await service.write(Draft(content="The office closes at six"), Scope(user_id=None))
+    own = await service.write(Draft(content="My office is by the window"), ANN)
+    secret = await secret_of(service, "read", "write", users=("ann",))
+    async with bearer(app, secret) as http:
+        asked = {"text": "office", "user_id": "ann"}
+        hits = (await http.post("/v1/search", json=asked)).json()["hits"]
+        banks = {hit["memory"]["id"]: hit["memory"]["bank_id"] for hit in hits}
+        assert banks == {shared.id: "default/", own.id: "default/ann"}
+        assert (await http.post("/v1/get", json={"memory_id": shared.id})).json()["bank_id"] == "default/"
+        assert (await http.post("/v1/explain", json={**asked, "memory_id": shared.id})).status_code == 200
+        for verb, more in (("update", {"content": "at five"}), ("forget", {}), ("feedback", {"verdict": "used"})):
+            assert (await http.post(f"/v1/{verb}", json={"memory_id": shared.id, **more})).status_code == 404
+            named = {"memory_id": shared.id, "user_id": None, **more}
+            assert (await http.post(f"/v1/{verb}", json=named)).status_code == 403
+    remote = Remote(BASE, secret, httpx.ASGITransport(app))
+    assert {hit.memory.id for hit in await remote.search(Query(text="office"), ANN)} == banks.keys()
+    await remote.close()
 
 
 async def test_the_page_shows_what_its_key_may_see(app: FastAPI, service: Service) -> None:

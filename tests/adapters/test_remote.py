@@ -72,8 +72,13 @@ async def test_reads_are_those_of_the_embedded_service(remote: Remote, embedded:
 
 async def test_changes_are_those_of_the_embedded_service(remote: Remote, embedded: Service) -> None:
     number = (await embedded.write(Draft(content="I take oat milk"), ANN)).id
-    changed = await remote.update(number, Changes(content="I take soy milk", version=1), ANN)
+    changes = Changes(content="I take soy milk", source="user", version=1)
+    changed = await remote.update(number, changes, ANN)
     assert changed == await embedded.get(number, ANN)
+    beside = await remote.update(number, Changes(content="I take no milk"), ANN)  # the agent's own idea
+    assert beside == await embedded.get(beside.id, ANN)
+    assert await remote.contradictions(ANN) == await embedded.contradictions(ANN) != []
+    await embedded.forget(beside.id, ANN)
     gone = await remote.forget(number, ANN, "old")
     assert gone.status == "deleted"
     assert (await embedded.list(Listing(), ANN)).memories == ()

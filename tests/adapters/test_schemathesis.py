@@ -60,6 +60,12 @@ async def _filled(database: Path) -> tuple[Service, str]:
     for user in ("bob", "default", None):
         namespace = "default" if user == "bob" else "theirs"
         await service.write(Draft(content=f"The {CANARY} of milk", key="a.a"), Scope(namespace=namespace, user_id=user))
+    # In her own bank, and in the one that she shares with others, what an agent keeps to itself.
+    for user in ("ann", None):
+        await service.write(
+            Draft(content=f"The {CANARY} of the host", key="a.b", visibility="private"),
+            Scope(user_id=user, agent_id="host"),
+        )
     issued = await service.create_key(NewKey(name="agent", users=("ann", "default"), grants=("read", "write", "purge")))
     return service, issued.secret
 

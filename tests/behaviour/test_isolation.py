@@ -84,7 +84,8 @@ def worlds(draw: st.DrawFn) -> World:
         st.one_of(st.just(caller.namespace), NAMES),
         st.one_of(st.just(caller.user_id), st.none(), NAMES),
     )
-    others = draw(st.lists(banks.filter(lambda scope: scope.bank != caller.bank), min_size=1, max_size=3))
+    mine = {caller.bank, replace(caller, user_id=None).bank}  # what is shared is read beside one's own: see below
+    others = draw(st.lists(banks.filter(lambda scope: scope.bank not in mine), min_size=1, max_size=3))
     return World(caller, tuple(others), draw(NAMES.filter(lambda name: name != caller.agent_id)))
 
 
@@ -260,6 +261,45 @@ async def _nothing_of_others(world: World, drawn: Any, word: str, places: tuple[
             assert set(before) <= set(private_rows(database, world.beside)), "another's private memory was changed"
         finally:
             await service.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@FEW
+@given(data=st.data(), world=worlds())
+def test_what_is_shared_is_shown_and_not_changed(tmp_path: Path, data: st.DataObject, world: World) -> None:
+    case = Case(filters=data.draw(filters(world)), word=data.draw(NAMES))
+    place = data.draw(st.integers(0, 1_000))
+    asyncio.run(_shared_beside(world, case, place, tmp_path))
+
+
+async def _shared_beside(world: World, case: Case, place: int, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
+        service, clock, database = await opened(folder)
+        shared = replace(world.caller, user_id=None)
+        try:
+            await fill(service, clock, replace(shared, agent_id=world.beside), "hiddenx", "private")
+            hidden = ids_in(rows(database, "1 = 1"))
+            await fill(service, clock, shared, "sharedx", "shared")
+            ours = sorted(ids_in(rows(database, "1 = 1")) - hidden)
+            await fill(service, clock, world.caller, "ownx", "shared")
+            bank = f"bank_id = '{shared.bank.replace(chr(39), chr(39) * 2)}'"
+            before = rows(database, bank)
+            mine = service.acting_as(key_of(world.caller))
+            asked = replace(case, ids=(ours[place % len(ours)], sorted(hidden)[place % len(hidden)]))
+            for each in (asked, replace(asked, ids=asked.ids[::-1])):
+                for verb in ORDER:
+                    said = await answer(mine, verb, world.caller, each)
+                    assert "hiddenx" not in said, verb
+                    assert "sharedx" not in said or verb in READ_BESIDE, verb
+            assert rows(database, bank) == before, "what is shared was changed"
+            assert "sharedx" in await answer(mine, "search", world.caller, Case())
+        finally:
+            await service.close()
+
+
+READ_BESIDE = {"search", "context", "explain", "get", "history", "record_step"}
+"""The verbs that tell of the shared bank beside one's own."""
 
 
 def test_every_verb_takes_part() -> None:

@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hindsight_memory import Conflict, InvalidInput, NotAllowed, NotFound
-from hindsight_memory.domain import Draft, Grant, KeyListing, Listing, Maintenance, NewKey, Query, Scope, Span
+from hindsight_memory.domain import ApiKey, Draft, Grant, KeyListing, Listing, Maintenance, NewKey, Query, Scope, Span
 from hindsight_memory.errors import HindsightMemoryError
-from hindsight_memory.guard.access import FIRST, LOCAL, NOBODY, Principal, within
+from hindsight_memory.guard.access import FIRST, LOCAL, NOBODY, Principal, principal_of, within
 from hindsight_memory.guard.secrets import mint
 from hindsight_memory.service import Service
 from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
+from samples import NOON
 
-ANN = Scope(user_id="ann", agent_id="coder")
+ANN = Scope(user_id="ann", agent_id="the agent/coder")  # one of the key's own
 BOB = Scope(user_id="bob")
 SHARED = Scope(user_id=None)
 
@@ -320,3 +323,40 @@ async def test_nobody_may_do_anything(service: Service) -> None:
     assert {(check.note, check.hint) for check in await nobody.ready()} == {("", "")}
     assert all(check.note for check in await service.ready())
     assert set(Grant) == {"read", "write", "vouch", "shared", "purge", "vault", "admin"}
+
+
+# Agents of a key's own
+
+NAMED = st.one_of(
+    st.sampled_from(["a", "a/b", "a%2Fb", "b", "a/", "/", "%", "coder", "a/coder"]), st.text("a/%b", min_size=1)
+)
+
+
+def keyed(name: str, **fields: Any) -> Principal:
+    """Whom a key of this name speaks for."""
+    made: dict[str, Any] = {"id": name, "prefix": "hm_", "grants": (Grant.READ, Grant.WRITE), "created_by": "x"}
+    return principal_of(ApiKey(**made | {"name": name, "namespace": "default", "created_at": NOON} | fields))
+
+
+@given(one=NAMED, other=NAMED, agents=st.tuples(NAMED, NAMED))
+def test_agents_of_two_keys_are_never_one(one: str, other: str, agents: tuple[str, str]) -> None:
+    first, second = [
+        within(keyed(name), Scope(agent_id=agent)).agent_id for name, agent in zip((one, other), agents, strict=True)
+    ]
+    assert (first != second) or one == other
+    assert within(keyed(one), Scope(agent_id=first)).agent_id == first, "what is shown can be said again"
+
+
+def test_who_lists_agents_or_administers_means_the_names_it_gives() -> None:
+    for principal in (keyed("k", agents=("coder",)), keyed("k", grants=(Grant.ADMIN,)), FIRST, LOCAL):
+        assert within(principal, Scope(agent_id="coder")).agent_id == "coder"
+    assert within(keyed("k"), Scope()).agent_id is None
+    assert within(keyed("k"), Scope(agent_id="coder")).agent_id == "k/coder"
+    with pytest.raises(InvalidInput):
+        within(keyed("k" * 100), Scope(agent_id="a" * 100))
+
+
+async def test_no_door_can_forget_it(service: Service) -> None:
+    with pytest.raises(NotAllowed):
+        await service.acting_as(keyed("k")).list(Listing(), Scope(agent_id="coder"))
+    assert (await service.acting_as(keyed("k")).list(Listing(), Scope(agent_id="k/coder"))).memories == ()

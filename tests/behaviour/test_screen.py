@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -395,3 +396,74 @@ async def test_a_look_back_names_its_task_as_it_was_stored(service: Service) -> 
     await service.record_step(step, TALK)
     reflection = await service.reflect(Scope(user_id="alice"), task=task)
     assert (reflection.task, reflection.steps) == ("Call 138****5678", 1)
+
+
+async def test_a_scan_looks_at_the_names_that_relations_lead_to(
+    memory: AsyncHindsightMemory, service: Service, database: Path
+) -> None:
+    await memory.policy({"personal": "allow", "secrets": "allow"})
+    other = await memory.write("The garden is green")
+    relations = [f"mentions:{PHONE}", f"supports:{other.id}", "mentions:Bees"]
+    receipt = await memory.write("The hive is full", relations=relations)
+    await memory.policy({"personal": None, "secrets": None})
+    reader = service._parts.store.reading(ALICE.bank)
+    dry = await memory.scan(dry_run=True)
+    assert (dry.memory_ids, dict(dry.found)) == ((receipt.id,), {"phone": 1})
+    assert PHONE in {edge.to_id for edge in await reader.relations([receipt.id])}
+    assert (await memory.scan()).memory_ids == (receipt.id,)
+    after = {(edge.type, edge.to_id) for edge in await reader.relations([receipt.id])}
+    assert after == {("mentions", "138****5678"), ("supports", other.id), ("mentions", "bees")}
+    assert PHONE.encode() not in bytes_of(database), "nor in the log"
+    assert (await memory.scan()).memory_ids == ()
+
+
+async def test_a_scan_looks_at_the_states_of_running_sessions(
+    memory: AsyncHindsightMemory, service: Service, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await memory.policy({"personal": "allow", "secrets": "allow"})
+    state = SessionState(task_goal=f"Call {PHONE}", confirmed_facts=(SAID, "The lake is deep"), decisions=("Go",))
+    await service.put_session(state, TALK)
+    await service.put_session(SessionState(task_goal="Nothing to see"), replace(TALK, session_id="other"))
+    await memory.policy({"personal": None, "secrets": None})
+    with monkeypatch.context() as patch:
+        _suspect(patch, "lake", 0.95)
+        dry = await memory.scan(dry_run=True)
+        assert dry.session_ids == (TALK.session_id,)
+        assert (await service.get_session(TALK)).state == state
+        scanned = await memory.scan()
+        assert scanned.session_ids == (TALK.session_id,)
+        assert scanned.found == dry.found
+        assert scanned.found["test"] == 1
+        assert (await memory.scan()).session_ids == ()
+    after = await service.get_session(TALK)
+    assert after.version == 2
+    assert after.state.task_goal == "Call 138****5678"
+    (fact,) = after.state.confirmed_facts
+    assert "[redacted:github_token]" in fact
+    assert after.state.decisions == ("Go",)
+    held = bytes_of(database)
+    for raw in RAW:
+        assert raw.encode() not in held
+    (event, *_) = await service._parts.store.reading(ALICE.bank).events(None, 1)
+    assert (event.verb, event.memory_id, event.detail["session"]) == ("scan", None, TALK.session_id)
+
+
+async def test_what_is_let_in_comes_with_its_relations(
+    memory: AsyncHindsightMemory, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = await memory.write("The Tiber flows through the city", wait="indexed")
+    with monkeypatch.context() as patch:
+        _suspect(patch, "Rome", 0.95)
+        relations = [f"contradicts:{mine.id}", "mentions:Ostia"]
+        receipt = await memory.write("Rome lies inland", relations=relations, wait="indexed")
+        assert receipt.action is Action.QUARANTINED
+    assert await memory.contradictions() == []
+    assert [each.id for each in (await memory.history(mine.id)).versions] == [mine.id]
+    assert receipt.id not in [hit.memory.id for hit in await memory.search("what is near Ostia?")]
+    await memory.restore(receipt.id)
+    (pair,) = await memory.contradictions()
+    assert (pair.new.id, pair.old.id) == (receipt.id, mine.id)
+    found = {hit.memory.id: hit for hit in await memory.search("what is near Ostia?", limit=10)}
+    assert any(share.signal == "graph" for share in found[receipt.id].why.shares)
+    edges = await service._parts.store.reading(ALICE.bank).relations([receipt.id])
+    assert {(edge.type, edge.to_id) for edge in edges} == {("contradicts", mine.id), ("mentions", "ostia")}

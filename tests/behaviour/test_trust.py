@@ -126,8 +126,7 @@ async def test_independent_voices_raise_trust_and_repetition_does_not(memory: As
 async def test_what_is_put_in_other_words_is_believed_as_who_did_so(memory: AsyncHindsightMemory) -> None:
     mine = await memory.write("The office is in Lisbon")
     assert (await memory.update(mine.id, content="The office is in Braga")).trust == 1.0
-    assert (await memory.update(mine.id, content="The office is in Porto", agent_id="bot")).trust == 0.8
-    assert (await memory.update(mine.id, importance=0.9, agent_id="bot")).trust == 0.8
+    assert (await memory.update(mine.id, importance=0.9, agent_id="bot")).trust == 1.0
     page = await memory.write("The library opens in May", source="document")
     assert (await memory.update(page.id, content="Admins may delete every record")).trust <= 0.3
 
@@ -150,9 +149,14 @@ async def test_a_key_that_may_not_vouch_is_believed_as_an_agent(memory: AsyncHin
 async def test_nor_may_it_put_its_words_in_the_users_mouth(memory: AsyncHindsightMemory, service: Service) -> None:
     caller = service.acting_as(WITHOUT)
     mine = await memory.write("The office is in Lisbon")
-    for changes in (Changes(content="The office is in Porto"), Changes(key="fact.x"), Changes(valid_until=mine_ends())):
+    for changes in (Changes(key="fact.x"), Changes(valid_until=mine_ends())):
         with pytest.raises(NotAllowed):
             await caller.update(mine.id, changes, ALICE)
+    for claimed in (None, Source.USER):
+        beside = await caller.update(mine.id, Changes(content="The office is in Faro", source=claimed), ALICE)
+        assert (beside.id != mine.id, beside.trust, beside.source) == (True, 0.8, "agent")
+    held = await memory.get(mine.id)
+    assert (held.content, held.trust, held.version) == ("The office is in Lisbon", 1.0, 1)
     await caller.update(mine.id, Changes(importance=0.9), ALICE)
     own = await caller.write(Draft(content="The office is in Porto", source=Source.AGENT), ALICE)
     await caller.update(own.id, Changes(content="The office is in Braga"), ALICE)

@@ -117,7 +117,7 @@ async def test_a_turn_lends_its_new_words_to_its_neighbours(memory: AsyncHindsig
 
 
 async def test_the_log_keeps_what_was_there_before(memory: AsyncHindsightMemory, service: Service) -> None:
-    receipt = await memory.write("before")
+    receipt = await memory.write("before", source="agent")
     await memory.update(receipt.id, content="after", agent_id="editor")
     (event, _) = await service._parts.store.reading(ALICE.bank).events(receipt.id, 5)
     assert (event.verb, event.actor, event.detail["before"]["content"]) == ("update", "editor", "before")

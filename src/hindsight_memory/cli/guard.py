@@ -58,7 +58,7 @@ def reveal(
 
 @command(app, "review", of=ReviewListing)
 def review(at: Call) -> None:
-    """List what is in quarantine, and why."""
+    """List what waits for a person, in quarantine or called wrong, and why."""
     show(at.ask(lambda memory: memory.review(**at.fields)), _review, as_json=at.as_json)
 
 
@@ -80,6 +80,7 @@ async def _to_the_end(memory: AsyncHindsightMemory, asked: Scan, progress: Progr
             found=dict(Counter(total.found) + Counter(step.found)),
             memory_ids=total.memory_ids + step.memory_ids,
             quarantined=total.quarantined + step.quarantined,
+            session_ids=total.session_ids + step.session_ids,
         )
         progress(total.looked)
         if step.next is None:
@@ -98,16 +99,18 @@ def _scanned(scanned: Scanned) -> None:
     would = "would be " if scanned.dry_run else ""
     changed, waiting = len(scanned.memory_ids), len(scanned.quarantined)
     typer.echo(f"{scanned.looked} looked at, {changed} {would}changed, {waiting} {would}quarantined.")
+    if scanned.session_ids:
+        typer.echo(f"{len(scanned.session_ids)} running sessions {would}changed.")
     for kind, number in sorted(scanned.found.items()):
         typer.echo(f"{number:6} {kind}")
 
 
 def _review(review: Review) -> None:
-    """Each memory with what put it into quarantine, and what of its text looks like an attack."""
+    """Each memory with what made it wait, and what of its text looks like an attack."""
     if not review.held:
-        typer.echo("Nothing is in quarantine.")
+        typer.echo("Nothing waits.")
     for each in review.held:
-        typer.echo(f"{each.memory.id}  {each.suspicion:.2f}  {short(each.memory)}")
+        typer.echo(f"{each.memory.id}  {each.suspicion:.2f}  {each.memory.status}  {short(each.memory)}")
         reasons = plain(", ".join(each.reasons)) or "no reason given"
         typer.echo(f"    {each.verb} by {plain(each.actor) or 'nobody'} on {each.at:%Y-%m-%d}: {reasons}")
         for seen in each.findings:
@@ -115,4 +118,4 @@ def _review(review: Review) -> None:
     if review.next is not None:
         say(f"More with --after {review.next}")
     elif review.held:
-        say("restore lets one in, forget refuses it.")
+        say("restore lets one in, or stand; forget refuses it.")

@@ -86,7 +86,7 @@ HELP: Final[Mapping[str, str]] = {
     "users": "Only this user's memory; repeat for several.",
     # an API key
     "grants": "What it may do: read, write, vouch, shared, purge, vault, admin; repeat for several.",
-    "agents": "Only as this agent; repeat for several.",
+    "agents": "As this agent, and no other; repeat for several. Left out, it has agents of its own.",
     "namespace": "Its namespace.",
     "status": "Only memories of this status.",
     "doubted": "Only those that feedback called wrong or outdated and that still stand.",
@@ -98,6 +98,9 @@ HELP: Final[Mapping[str, str]] = {
     # consolidation
     "propose": "Lay new conclusions before a person: restore accepts one, forget refuses it.",
     "undo": "Take back the run of that time, and do nothing else.",
+    # an archive
+    "vectors": "With the vectors, which are made anew otherwise.",
+    "stamp": "Saying when it was made.",
     # the audit log
     "head": "NUMBER:SEAL of an earlier look, kept elsewhere: finds a log that was written anew too.",
     # a judgement
@@ -244,7 +247,7 @@ def _common(who: Sequence[str]) -> Iterator[inspect.Parameter]:
     if "user_id" in who:
         flag = typer.Option(False, "--shared", help="The shared bank of all users.", show_default=False)
         yield _named("shared", bool, flag)
-    where = "sqlite:///PATH, a path, or http://HOST:PORT of a running service."
+    where = "sqlite:///PATH, a path, postgresql://…, or http://HOST:PORT of a running service."
     url = typer.Option(None, "--database", help=where, metavar="URL", show_default=False)
     yield _named("database", str | None, url)
     flag = typer.Option(False, "--json", help="Answer as JSON, the same as REST does.", show_default=False)

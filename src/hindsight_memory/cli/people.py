@@ -33,6 +33,7 @@ from hindsight_memory.domain import (
     Session,
     Stop,
     Suggestion,
+    is_shared,
 )
 
 if TYPE_CHECKING:
@@ -323,7 +324,8 @@ def date(moment: datetime) -> str:
 
 def _hit(console: Console, rank: str, hit: Hit) -> None:
     sure = f"confidence {hit.confidence:.2f}{'' if hit.sure else ' (unsure)'}"
-    numbers = f"score {hit.score:.4f}  {sure}  {date(hit.memory.occurred_at)}  {hit.memory.id}"
+    shared = "  shared" if is_shared(hit.memory.bank_id) else ""
+    numbers = f"score {hit.score:.4f}  {sure}  {date(hit.memory.occurred_at)}  {hit.memory.id}{shared}"
     console.print(_line(f"{rank:>2}  {numbers}"))
     console.print(f"    {short(hit.memory)}")
     console.print(f"    {plain(hit.why.sentence)}", style="dim")

@@ -20,6 +20,7 @@ from hindsight_memory.domain.kinds import (
     Visibility,
     Wait,
 )
+from hindsight_memory.domain.moving import Export, Migrated, Moved, MovedBank
 from hindsight_memory.domain.records import (
     EXTRACTED_FROM,
     SCHEMA_VERSION,
@@ -45,6 +46,7 @@ from hindsight_memory.domain.requests import (
     Span,
     Who,
     Work,
+    is_shared,
 )
 from hindsight_memory.domain.results import (
     Change,
@@ -107,6 +109,7 @@ __all__ = [
     "Erased",
     "Event",
     "Evidence",
+    "Export",
     "Factor",
     "Feedback",
     "Filter",
@@ -132,7 +135,10 @@ __all__ = [
     "Maintenance",
     "Memory",
     "Message",
+    "Migrated",
     "Moment",
+    "Moved",
+    "MovedBank",
     "NewKey",
     "Outcome",
     "Outlook",
@@ -174,6 +180,7 @@ __all__ = [
     "Why",
     "Window",
     "Work",
+    "is_shared",
     "new_id",
     "utc_now",
 ]

@@ -44,7 +44,8 @@ class Scan(Checked):
 class Scanned:
     """What screening again did, or would do: ``found`` counts the types, ``next`` is ``None`` when all was looked at.
 
-    ``memory_ids`` are the memories whose words were changed, ``quarantined`` those that now wait for a person.
+    ``memory_ids`` are the memories whose words were changed, ``quarantined`` those that now wait for a person,
+    ``session_ids`` the sessions whose state was changed.
     """
 
     dry_run: bool
@@ -52,12 +53,13 @@ class Scanned:
     found: Mapping[str, int] = field(default_factory=dict)
     memory_ids: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
+    session_ids: tuple[str, ...] = ()
     next: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewListing(Checked):
-    """A page of what is in quarantine, newest first; ``after`` is the ``next`` of the page before."""
+    """A page of what waits for a person, newest first; ``after`` is the ``next`` of the page before."""
 
     limit: int = field(default=50, metadata=Limits(least=1, most=200))
     after: str | None = field(default=None, metadata=Limits(most=200))
@@ -65,7 +67,7 @@ class ReviewListing(Checked):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A memory in quarantine, and why it is there: ``verb`` put it there, by whom, when, and for which ``reasons``.
+    """A memory that waits for a person, and why: ``verb`` made it wait, by whom, when, and for which ``reasons``.
 
     ``suspicion`` and ``findings`` are what the screen sees in its text today.
     """
@@ -81,7 +83,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A page of memories in quarantine; ``next`` is ``None`` on the last one."""
+    """A page of memories that wait for a person; ``next`` is ``None`` on the last one."""
 
     held: tuple[Held, ...]
     next: str | None = None

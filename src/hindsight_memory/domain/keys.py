@@ -28,8 +28,9 @@ class Grant(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class NewKey(Checked):
-    """What a new key is to be: ``users`` and ``agents`` are those it may act for, all where they are not given.
+    """What a new key is to be: ``users`` and ``agents`` are those it may act for.
 
+    All users where they are not given, and agents of its own: what it calls ``coder`` is ``NAME/coder``, no other's.
     ``namespace`` is the caller's own where it is not given; a key never leaves its namespace.
     """
 

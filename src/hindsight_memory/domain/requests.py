@@ -46,6 +46,11 @@ class Scope(Who):
         return cls(namespace=unquote(namespace), user_id=unquote(user) if user else None)
 
 
+def is_shared(bank: str) -> bool:
+    """Whether a bank is the one that all users of its namespace share."""
+    return bank.endswith("/")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Draft(Checked):
     """What a caller asks to remember; ``relations`` are edges from it, each ``TYPE:TARGET`` with an id or a name."""
@@ -141,7 +146,11 @@ class Listing(Filter):
 
 @dataclass(frozen=True, kw_only=True)
 class Changes(Checked):
-    """What an update may change; what is ``None`` stays as it is."""
+    """What an update may change; what is ``None`` stays as it is.
+
+    ``source`` is who says so, and no field of the memory: left out, it is the agent where the scope names one, and the
+    user where it does not. ``version`` is a condition.
+    """
 
     content: str | None = field(default=None, metadata=Limits(least=1, most=100_000, prose=True))
     key: str | None = field(default=None, metadata=Limits(least=1, most=200))
@@ -153,11 +162,13 @@ class Changes(Checked):
     valid_until: datetime | None = None
     expires_at: datetime | None = None
     outcome: Outcome | None = None
+    source: Source | None = None
     version: int | None = field(default=None, metadata=Limits(least=1, most=2**53))
 
     def given(self) -> dict[str, Any]:
-        """The fields to change; ``version`` is a condition, not one of them."""
-        return {f.name: v for f in fields(self) if f.name != "version" and (v := getattr(self, f.name)) is not None}
+        """The fields to change; ``source`` and ``version`` are none of them."""
+        beside = {"source", "version"}
+        return {f.name: v for f in fields(self) if f.name not in beside and (v := getattr(self, f.name)) is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,8 +64,9 @@ class Factor:
 class Doubt:
     """What speaks against a memory when it is held against the others that were found with it.
 
-    ``rule`` is ``contradiction``, ``otherwise`` (another answer to the question), ``authority``, ``demand`` or
-    ``deception``; ``against`` are the memories it is held against. What is ``withheld`` is left out of a context.
+    ``rule`` is ``contradiction``, ``otherwise`` (another answer to the question), ``authority``, ``demand``,
+    ``deception`` or ``unconfirmed`` (only a document or tool says it of a person); ``against`` are the memories it is
+    held against. What is ``withheld`` is left out of a context.
     """
 
     rule: str

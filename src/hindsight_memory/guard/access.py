@@ -20,7 +20,7 @@ VERBS: Final[Mapping[Grant, frozenset[str]]] = MappingProxyType(
         Grant.SHARED: frozenset(),
         Grant.PURGE: frozenset({"purge", "forget_all"}),
         Grant.VAULT: frozenset({"reveal"}),
-        Grant.ADMIN: frozenset({"maintain", "scan", "set_policy", "keys", "audit"}),
+        Grant.ADMIN: frozenset({"maintain", "scan", "set_policy", "keys", "audit", "export", "export_all", "import"}),
     }
 )
 """What each grant lets a key do; ``require`` is asked by these names. ``shared`` lets it do so in the shared bank."""
@@ -28,7 +28,7 @@ VERBS: Final[Mapping[Grant, frozenset[str]]] = MappingProxyType(
 OF_INSTALLATION: Final = frozenset({"doctor"})
 """What tells of every namespace at once: for no key, but for who runs the program and for the first key."""
 
-_OF_ALL_USERS: Final = frozenset({"maintain", "keys"})
+_OF_ALL_USERS: Final = frozenset({"maintain", "keys", "export_all", "import"})
 _OF_ALL_AGENTS: Final = VERBS[Grant.ADMIN] | {"forget_all"}
 
 
@@ -37,7 +37,8 @@ class Principal:
     """A caller, the one namespace it may act in, and the verbs it may use; ``None`` stands for all.
 
     ``users`` and ``agents`` are those it may act for, ``shared`` says whether it may write to the shared bank, and
-    ``key_id`` is the key it has shown.
+    ``key_id`` is the key it has shown. Where ``apart`` is not empty, the agents it names are its own: it stands before
+    their names.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Principal:
     agents: frozenset[str] | None = None
     shared: bool = True
     key_id: str = ""
+    apart: str = ""
 
 
 LOCAL: Final = Principal("local")
@@ -60,8 +62,9 @@ NOBODY: Final = Principal("nobody", namespace="", verbs=frozenset(), shared=Fals
 
 
 def principal_of(key: ApiKey) -> Principal:
-    """Whom a key speaks for."""
+    """Whom a key speaks for. One that names no agents has agents of its own, unless it is an administrator's."""
     grants = frozenset(Grant) if Grant.ADMIN in key.grants else frozenset(key.grants)
+    own = key.agents is None and Grant.ADMIN not in grants
     return Principal(
         name=key.name,
         namespace=key.namespace,
@@ -70,19 +73,23 @@ def principal_of(key: ApiKey) -> Principal:
         agents=None if key.agents is None else frozenset(key.agents),
         shared=Grant.SHARED in grants,
         key_id=key.id,
+        apart=f"{key.name.replace('%', '%25').replace('/', '%2F')}/" if own else "",
     )
 
 
 def within(principal: Principal, scope: Scope) -> Scope:
     """The scope that a caller from outside means: in its own namespace, whatever it says.
 
-    A key that acts for one user only means that one by ``default``, and its one agent where none is named.
+    A key that acts for one user only means that one by ``default``, and its one agent where none is named. Whoever
+    has agents of their own means one of these, whether its name comes with what stands before it or not.
     """
     user, agent = scope.user_id, scope.agent_id
     if user == Scope().user_id and principal.users is not None and len(principal.users) == 1:
         (user,) = principal.users
     if agent is None and principal.agents is not None and len(principal.agents) == 1:
         (agent,) = principal.agents
+    if agent is not None and not agent.startswith(principal.apart):
+        agent = f"{principal.apart}{agent}"
     return replace(scope, namespace=principal.namespace or scope.namespace, user_id=user, agent_id=agent)
 
 
@@ -99,7 +106,9 @@ def require(principal: Principal, verb: str, scope: Scope | None) -> None:
         return
     if principal.users is not None:
         _require_user(principal, verb, scope)
-    if principal.agents is not None and (verb in _OF_ALL_AGENTS or scope.agent_id not in principal.agents):
+    foreign = scope.agent_id is not None and not scope.agent_id.startswith(principal.apart)
+    listed = principal.agents is not None and (verb in _OF_ALL_AGENTS or scope.agent_id not in principal.agents)
+    if foreign or listed:
         hint = "Give one of its agents as agent_id; what is about all of them needs a key without such a list."
         raise NotAllowed("This key acts for other agents.", hint=hint, field="agent_id")
     if scope.user_id is None and not principal.shared and verb not in VERBS[Grant.READ]:

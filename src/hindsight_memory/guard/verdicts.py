@@ -67,13 +67,19 @@ def undone(memory: Memory, events: Sequence[Event]) -> dict[str, Any] | None:
 
     ``events`` are the memory's own, newest first. ``None`` where neither is so: what a newer memory superseded stays.
     """
-    before = next((each.detail["before"] for each in events if _took_out(each, memory.status)), None)
+    deed = taken_out(memory, events)
+    before = None if deed is None else deed.detail["before"]
     if memory.status is Status.DELETED:
         status = Status.SUPERSEDED if memory.superseded_by else Status.ACTIVE
         return {"status": status, "deleted_at": None} | _read(before or {})
     if before is None and memory.status is Status.QUARANTINED:
         return {"status": Status.ACTIVE}  # the guards put it there as it came
     return None if before is None or memory.status is Status.ACTIVE else _read(before)
+
+
+def taken_out(memory: Memory, events: Sequence[Event]) -> Event | None:
+    """The latest of a memory's events that took it out of sight as it is now; ``None`` where none did."""
+    return next((each for each in events if _took_out(each, memory.status)), None)
 
 
 _TAKING: Final = frozenset({"feedback", "forget", "expire", "merge", "evict", "episodes", "consolidate", "scan"})

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from hindsight_memory.domain import Action, Draft, Event, Memory, Receipt, Scope, Status, new_id
-from hindsight_memory.guard.screen import Admission, Screened
+from hindsight_memory.guard.screen import Screened
 from hindsight_memory.guard.trust import taken_for
 from hindsight_memory.ingest.belief import Belief, Believed
 from hindsight_memory.ingest.enrich import marks_of, remember
@@ -57,8 +57,7 @@ class Writer:
 
     def _drawn(self, screened: Screened[Draft], scope: Scope) -> _Drawn:
         memory = remember(screened, scope, self.clock(), self.settings)
-        held = screened.verdict is Admission.QUARANTINED
-        return _Drawn(screened, memory, marks_of(memory), () if held else asked_of(screened.draft))
+        return _Drawn(screened, memory, marks_of(memory), asked_of(screened.draft))
 
     async def _stored(self, drawn: _Drawn, believed: Believed, actor: str, tx: Tx) -> tuple[Receipt, Event]:
         """What became of a draft, and the event that says so."""
@@ -70,8 +69,8 @@ class Writer:
         elif believed.lesson is not None:
             receipt = replace(receipt, related=(believed.lesson,))
         receipt = replace(receipt, findings=(*drawn.screened.findings, *believed.findings))
-        # What waits in quarantine leads nowhere.
-        edges = await relate(drawn.asked if memory.status is Status.ACTIVE else (), memory, receipt, tx)
+        # Edges of what waits in quarantine lead nowhere until it is let in.
+        edges = await relate(drawn.asked, memory, receipt, tx)
         return receipt, written(memory, receipt, actor, edges)
 
 

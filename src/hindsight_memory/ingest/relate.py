@@ -30,7 +30,12 @@ class Asked:
     @property
     def to_memory(self) -> bool:
         """Whether the target is a memory's id, and not a name."""
-        return bool(_ID.fullmatch(self.target))
+        return is_id(self.target)
+
+
+def is_id(target: str) -> bool:
+    """Whether the end of a relation is a memory's id, and not a name."""
+    return bool(_ID.fullmatch(target))
 
 
 def asked_of(draft: Draft) -> list[Asked]:

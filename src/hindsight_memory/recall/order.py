@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from hindsight_memory.domain import EXTRACTED_FROM, Hit, Memory, Relation, RelationType
+from hindsight_memory.domain import EXTRACTED_FROM, Hit, Memory, Relation, RelationType, is_shared
+from hindsight_memory.text.keys import has_many
 
 _UNITS: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")
 _SAME: Final = 0.9
@@ -16,25 +18,49 @@ _SAME: Final = 0.9
 def apart(hits: Sequence[Hit], limit: int) -> list[Hit]:
     """The first ``limit`` hits, where those that say again what a better one says come behind all others.
 
-    A turn and what was read off it say the same.
+    A turn and what was read off it say the same. Of two that do, the more trusted one takes the better place: a
+    document that repeats the user, with another word in it or not, does not stand for them.
     """
     first: list[Hit] = []
     again: list[Hit] = []
     said: list[frozenset[str]] = []
     shown: set[str] = set()
     for hit in hits:
-        if len(first) == limit:
-            break
         text = hit.memory.content.casefold()
         words = frozenset(_UNITS.findall(text)) or frozenset({text})
         told = told_by(hit.memory)
-        if told in shown or any(len(words & other) >= _SAME * len(words | other) for other in said):
-            again.append(hit)
-        else:
+        same = (place for place, other in enumerate(said) if len(words & other) >= _SAME * len(words | other))
+        place = None if told in shown else next(same, None)
+        if told not in shown and place is None:
             first.append(hit)
             said.append(words)
-            shown.add(told)
+        elif place is not None and hit.memory.trust > first[place].memory.trust:
+            again.append(first[place])
+            first[place], said[place] = hit, words
+        else:
+            again.append(hit)
+        shown.add(told)
     return [*first, *again][:limit]
+
+
+def own_first(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, where a user's own value of a key comes right before the shared bank's, unless that is trusted more.
+
+    It is as sure an answer as that one.
+    """
+    placed: list[Hit] = []
+    for hit in hits:
+        covered = [place for place, each in enumerate(placed) if covers(hit.memory, each.memory)]
+        sure = max(hit.confidence, *(placed[place].confidence for place in covered)) if covered else hit.confidence
+        placed.insert(covered[0] if covered else len(placed), replace(hit, confidence=sure))
+    return placed
+
+
+def covers(own: Memory, shared: Memory) -> bool:
+    """Whether a memory is a user's own value of what a memory of the shared bank says for all."""
+    if own.key is None or own.key != shared.key or has_many(own.key):
+        return False
+    return is_shared(shared.bank_id) and not is_shared(own.bank_id) and own.trust >= shared.trust
 
 
 Replaced = Mapping[str, Collection[str]]

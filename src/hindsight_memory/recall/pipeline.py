@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from hindsight_memory.domain import Hit, Moment, Query, Scope
+from hindsight_memory.domain import Hit, Memory, Moment, Query, Relation, Scope, Status, Tier
 from hindsight_memory.models.base import Reranker
 from hindsight_memory.recall.consensus import compared
 from hindsight_memory.recall.moments import by_resolution, leaning, recognised
-from hindsight_memory.recall.order import apart, current, replaced
+from hindsight_memory.recall.order import apart, current, own_first, replaced
 from hindsight_memory.recall.plan import Plan, Understanding
-from hindsight_memory.recall.pool import Pool
+from hindsight_memory.recall.pool import Pool, joined
 from hindsight_memory.recall.rank import gate, rank, reranked, weigh
 from hindsight_memory.recall.retrievers import RETRIEVERS, Brought, agreed, by_graph, together
 from hindsight_memory.recall.signals import asks_past
 from hindsight_memory.settings import Settings
-from hindsight_memory.store.base import Store
+from hindsight_memory.store.base import Store, Where
 
+_FOUND: Final = (Status.ACTIVE, Status.SUPERSEDED)
 _SPARE: Final = 10
 """Candidates beyond the results asked for that factors, and repeats that step back, may bring among them."""
 
@@ -35,27 +36,33 @@ class Finder:
     clock: Callable[[], datetime]
     reranker: Reranker | None = None
 
-    async def __call__(self, query: Query, scope: Scope) -> list[Hit]:
-        """The memories that answer a query, best first, each with its reasons."""
-        pool = await self.pool(query, scope)
+    async def __call__(self, query: Query, scope: Scope, beside: str | None = None) -> list[Hit]:
+        """The memories that answer a query, best first, each with its reasons.
+
+        Args:
+            query: What is asked.
+            scope: Whose bank is asked, and who asks.
+            beside: A bank that is asked as well, the shared one; its memories and those of the scope are ranked as one.
+        """
+        pool = await self.pool(query, scope, beside)
         most = query.limit + _SPARE if query.moment is None else len(pool)
         hits = rank(pool, most)  # every signal measured, and added up as the fitted trees say
         hits = await reranked(hits, pool.plan.text, self.reranker, self.settings.rerank)
         hits = self.weigh(hits, pool)  # recency × importance × trust × use × feedback × key or moment
-        hits = hits if asks_past(pool.plan.text) else await self.lifted(hits, scope)  # what is newer comes first
-        hits = await compared(hits, pool.plan, self.store, self.settings)  # what contradicts the more trusted is marked
+        hits = hits if asks_past(pool.plan.text) else await self.lifted(hits)  # what is newer comes first
+        hits = await compared(hits, pool, self.store, self.settings)  # what contradicts the more trusted is marked
         hits = apart(hits, query.limit)  # what says the same again comes last
         return gate(hits, self.settings.recall.floor)
 
-    async def explain(self, query: Query, memory_id: str, scope: Scope) -> Hit | None:
+    async def explain(self, query: Query, memory_id: str, scope: Scope, beside: str | None = None) -> Hit | None:
         """How one memory fares among the candidates, before a reranker; ``None`` where it is none of them."""
-        pool = await self.pool(query, scope)
-        hits = await compared(self._every(pool), pool.plan, self.store, self.settings)
+        pool = await self.pool(query, scope, beside)
+        hits = await compared(self._every(pool), pool, self.store, self.settings)
         return next((hit for hit in hits if hit.memory.id == memory_id), None)
 
-    async def everything(self, query: Query, scope: Scope) -> list[Hit]:
+    async def everything(self, query: Query, scope: Scope, beside: str | None = None) -> list[Hit]:
         """All candidates for a query, best first, before a reranker."""
-        return self._every(await self.pool(query, scope))
+        return self._every(await self.pool(query, scope, beside))
 
     def _every(self, pool: Pool) -> list[Hit]:
         return gate(self.weigh(rank(pool, len(pool)), pool), self.settings.recall.floor)
@@ -65,16 +72,26 @@ class Finder:
         weighed = weigh(hits, pool.plan.now, self.settings.retention, leaning(pool, self.settings.recall))
         return recognised(weighed, pool.plan)
 
-    async def lifted(self, hits: Sequence[Hit], scope: Scope) -> list[Hit]:
-        """The hits, where what replaced a part of another comes before it."""
-        parts = [hit.memory.id for hit in hits if hit.memory.superseded_by is not None]
-        relations = await self.store.reading(scope.bank).relations(parts) if parts else []
-        return current(hits, replaced(relations))
+    async def lifted(self, hits: Sequence[Hit]) -> list[Hit]:
+        """The hits, where what replaced a part of another, or is one's own value of a shared key, comes before it."""
+        parts = [hit.memory for hit in hits if hit.memory.superseded_by is not None]
+        return own_first(current(hits, replaced(await relations_of(parts, self.store))))
 
-    async def pool(self, query: Query, scope: Scope) -> Pool:
-        """The candidates for a query, with all that is measured of them."""
+    async def pool(self, query: Query, scope: Scope, beside: str | None = None) -> Pool:
+        """The candidates for a query, with all that is measured of them; those of the bank ``beside`` too."""
         plan = await self.understand(query, scope, self.store.reading(scope.bank), self.clock())
-        return await self.gather(plan, await self.candidates(plan))
+        own = await self.gather(plan, await self.candidates(plan))
+        if beside is None or not await self._is_asked(plan, beside):
+            return own
+        there = await self.understand.there(plan, beside, self.store.reading(beside))
+        return joined(own, await self.gather(there, await self.candidates(there)))
+
+    async def _is_asked(self, plan: Plan, bank: str) -> bool:
+        """Whether another bank is worth asking too: not for what one session holds, and not where it holds nothing."""
+        if plan.where.session is not None:
+            return False
+        anything = Where(now=plan.now, viewer=plan.where.viewer, tiers=tuple(Tier), statuses=_FOUND, findable=False)
+        return bool(await self.store.reading(bank).find(anything, 1))
 
     async def candidates(self, plan: Plan) -> Brought:
         """What the retrievers bring, all at once, and then what the graph leads to from there."""
@@ -96,3 +113,10 @@ class Finder:
         vectors = await reader.vectors(space, likely) if likely and space is not None else {}
         held = {memory.id: memory for memory in found}
         return Pool(plan, brought, [held[each] for each in likely if each in held], space, vectors)
+
+
+async def relations_of(memories: Sequence[Memory], store: Store) -> list[Relation]:
+    """Edges that start or end at memories, each read from the bank that the memory stands in."""
+    banks = dict.fromkeys(memory.bank_id for memory in memories)
+    ids = {bank: [memory.id for memory in memories if memory.bank_id == bank] for bank in banks}
+    return [edge for bank in banks for edge in await store.reading(bank).relations(ids[bank])]

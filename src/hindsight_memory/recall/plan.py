@@ -47,7 +47,8 @@ class Plan:
     ``names`` the names of the bank that it mentions with the number of memories that share each, ``sought`` the keys
     it asks for. ``moment`` is when it is asked, or the moment it is asked about. ``embedders`` are those asked for its
     meaning, ``wide`` is how many candidates each retriever brings, ``limit`` how many results are wanted. ``stage`` is
-    where in a task it is asked, ``ranking`` what the bank's feedback made of the weights of the signals.
+    where in a task it is asked, ``ranking`` what the bank's feedback made of the weights of the signals. ``beside`` are
+    the banks that are read beside ``bank``.
     """
 
     asks: Sequence[Ask]
@@ -64,6 +65,12 @@ class Plan:
     off: frozenset[str] = frozenset()
     stage: Moment | None = None
     ranking: Ranking = field(default_factory=Ranking)
+    beside: tuple[str, ...] = ()
+
+    @property
+    def banks(self) -> tuple[str, ...]:
+        """All banks that are read."""
+        return (self.bank, *self.beside)
 
     @property
     def text(self) -> str:
@@ -172,6 +179,12 @@ class Understanding:
             stage=query.moment,
             ranking=await reader.ranking(),
         )
+
+    async def there(self, plan: Plan, bank: str, reader: Reader) -> Plan:
+        """The same question, put to another bank: with its names, and from none of its sessions."""
+        where = replace(plan.where, desk=None)
+        names = await reader.names_known(candidate_names(plan.text), where)
+        return replace(plan, bank=bank, where=where, names=names)
 
     async def _before(self, said: str, scope: Scope, reader: Reader, now: datetime) -> list[str]:
         """The latest turns of the session that is asked from, oldest first; read only where they can matter."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +48,14 @@ class Pool:
     @cached_property
     def _beside(self) -> Mapping[int, NDArray[np.int64]]:
         """Rows of the turns up to two places away; one past the last row where that turn is no candidate."""
-        turns = [(memory.session_id, memory.turn) for memory in self.memories]
+        turns = [(memory.bank_id, memory.session_id, memory.turn) for memory in self.memories]
         rows = {turn: row for row, turn in enumerate(turns) if None not in turn}
         return {
             step: np.array(
-                [len(self) if turn is None else rows.get((session, turn + step), len(self)) for session, turn in turns],
+                [
+                    len(self) if turn is None else rows.get((bank, session, turn + step), len(self))
+                    for bank, session, turn in turns
+                ],
                 np.int64,
             )
             for step in (-2, -1, 1, 2)
@@ -60,13 +65,19 @@ class Pool:
     def sessions(self) -> NDArray[np.int64]:
         """A number for each candidate's session; a memory outside any is alone in its own."""
         numbers: dict[str, int] = {}
-        names = [memory.session_id or f"\0{memory.id}" for memory in self.memories]
+        names = [f"{memory.bank_id}\0{memory.session_id or chr(0) + memory.id}" for memory in self.memories]
         return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
 
     @cached_property
     def texts(self) -> Sequence[str]:
         """What each says, without case."""
         return [memory.content.casefold() for memory in self.memories]
+
+    @cached_property
+    def words_held(self) -> frozenset[str]:
+        """Those of the question's words that stand in any candidate."""
+        asked = {word for ask in self.plan.asks for word in ask.words}
+        return frozenset(word for word in asked if any(word in text for text in self.texts))
 
     @cached_property
     def happened(self) -> Column:
@@ -108,3 +119,38 @@ class Pool:
             if scored.id in self.place:
                 found[self.place[scored.id]] = value(scored)
         return found
+
+
+def joined(own: Pool, other: Pool) -> Pool:
+    """The candidates of two banks as one pool, measured and ranked together.
+
+    An id that one's own bank has is one's own memory's. A share of a question's words counts as much as its bank knows
+    of them: holding the one word of a question that a small bank has is not to hold all of the question.
+    """
+    theirs = [memory for memory in other.memories if memory.id not in own.place]
+    space = own.space if own.memories else other.space
+    known = own.words_held | other.words_held
+    scales = [len(each.words_held) / len(known) if known else 1.0 for each in (own, other)]
+    lists: dict[str, list[Scored]] = {}
+    for pool, scale in zip((own, other), scales, strict=True):
+        for signal, ranked in pool.brought.lists.items():
+            kept = ranked if pool is own else [each for each in ranked if each.id not in own.place]
+            lists.setdefault(signal, []).extend(_scaled(kept, scale) if signal in _OF_WORDS else kept)
+    return Pool(
+        replace(own.plan, names=Counter(own.plan.names) + Counter(other.plan.names), beside=(other.plan.bank,)),
+        Brought(
+            {signal: sorted(ranked, key=lambda each: (-each.score, each.id)) for signal, ranked in lists.items()},
+            tuple(note for note in own.brought.inactive if note in other.brought.inactive),
+            {**other.brought.vectors, **own.brought.vectors},
+        ),
+        [*own.memories, *theirs],
+        space,
+        {memory: vector for pool in (other, own) if pool.space == space for memory, vector in pool.vectors.items()},
+    )
+
+
+_OF_WORDS: Final = frozenset({"words", "parts:words"})
+
+
+def _scaled(ranked: Sequence[Scored], scale: float) -> list[Scored]:
+    return [Scored(each.id, scale * each.score, scale * each.own) for each in ranked]

@@ -14,6 +14,7 @@ from hindsight_memory.domain import (
     EXTRACTED_FROM,
     Draft,
     Event,
+    Hit,
     Memory,
     Message,
     Scope,
@@ -24,6 +25,7 @@ from hindsight_memory.domain import (
 )
 from hindsight_memory.errors import NotFound
 from hindsight_memory.guard.access import LOCAL, Principal, may
+from hindsight_memory.guard.trust import taken_for
 from hindsight_memory.ingest.conversation import ConversationWriter
 from hindsight_memory.ingest.index import Indexer
 from hindsight_memory.ingest.pipeline import Writer
@@ -38,10 +40,12 @@ from hindsight_memory.lifecycle.reflect import Reflector
 from hindsight_memory.models.base import LLM, Embedder, Reranker
 from hindsight_memory.recall.pipeline import Finder
 from hindsight_memory.settings import Settings
-from hindsight_memory.store.base import Store
+from hindsight_memory.store.base import Reader, Store
 from hindsight_memory.strength import expired
 
 T = TypeVar("T", Draft, Message)
+_SHARED: Final = "shared"
+"""What switches it off that the shared bank is read beside one's own, among what a search may do without."""
 LONGEST_ID: Final = 200
 """Characters of a memory's id that are read."""
 
@@ -90,10 +94,36 @@ class Verbs:
     def _actor(self, scope: Scope) -> str:
         return scope.agent_id or self.principal.name
 
+    def _beside(self, scope: Scope) -> str | None:
+        """The shared bank, where the caller reads it beside the scope's own; ``None`` where there is nothing beside."""
+        shared = replace(scope, user_id=None)
+        asked = scope.user_id is not None and _SHARED not in self.settings.recall.off
+        return shared.bank if asked and may(self.principal, "search", shared) else None
+
+    def _touch(self, hits: Sequence[Hit]) -> None:
+        """Count an access of what was found, later, in the bank where each stands."""
+        for hit in hits:
+            self._parts.touched[hit.memory.bank_id].add(hit.memory.id)
+
+    async def _looked_up(self, memory_id: str, scope: Scope) -> tuple[list[Memory], Reader]:
+        """A memory by its id, if it is there, and the bank it stands in: the scope's own goes before the shared one."""
+        reader = self._parts.store.reading(scope.bank)
+        found = await reader.get([memory_id])
+        beside = None if found else self._beside(scope)
+        if beside is None:
+            return found, reader
+        shared = self._parts.store.reading(beside)
+        return await shared.get([memory_id]), shared
+
     def _most(self, scope: Scope) -> float:
         """How far the caller is believed, whatever source they name: as the user where they may vouch for that."""
         trust = self.settings.write.trust
         return trust[Source.USER] if may(self.principal, "vouch", scope) else trust[Source.AGENT]
+
+    def _speaker(self, scope: Scope, named: Source | None = None) -> Source:
+        """Who speaks: whom the call names, else the agent where the scope names one; the user for who may vouch."""
+        source = named or (Source.USER if scope.agent_id is None else Source.AGENT)
+        return taken_for(source, self._most(scope))
 
     def _event(self, verb: str, memory: Memory, scope: Scope, detail: dict[str, Any], reason: str = "") -> Event:
         now = self._parts.clock()
@@ -136,7 +166,9 @@ def seen(found: Sequence[Memory], memory_id: str, scope: Scope) -> Memory:
     """The memory that was looked for, forgotten or not. Raises ``NotFound`` where the scope may not see it."""
     if not found or not may_see(found[0], scope):
         raise NotFound(
-            f"There is no memory {memory_id[:80]} here.", hint="Check the id and the user.", field="memory_id"
+            f"There is no memory {memory_id[:80]} here.",
+            hint="Check the id and the user; what is shared is changed where user_id is null.",
+            field="memory_id",
         )
     return found[0]
 

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from hindsight_memory.check import parse_text
 from hindsight_memory.domain import (
     Changes,
+    Draft,
+    Event,
     Kind,
     Memory,
+    RelationType,
     Scope,
     Source,
     Status,
     Tier,
+    Visibility,
 )
 from hindsight_memory.errors import Conflict, InvalidInput, NotAllowed
 from hindsight_memory.guard.access import require
 from hindsight_memory.guard.trust import believed
-from hindsight_memory.guard.verdicts import undone
+from hindsight_memory.guard.verdicts import taken_out, undone
 from hindsight_memory.ingest.derived import derived_from, unsupported
 from hindsight_memory.ingest.enrich import content_of, identity, is_dated, marks_of, owner_of, summary_for
 from hindsight_memory.ingest.resolve import value_of
-from hindsight_memory.service.base import LONGEST_ID, Verbs, origin_of, seen, visible, without_origin
+from hindsight_memory.service.base import LONGEST_ID, Verbs, origin_of, own, seen, visible, without_origin
 from hindsight_memory.store.base import Tx
 from hindsight_memory.strength import expired
 
@@ -35,6 +39,7 @@ _EVENTS = 200
 _MARKED = {"content", "key", "tags", "occurred_at"}
 _SAYING = {"content", "key", "valid_until", "expires_at"}
 """What decides what a memory says, and for how long."""
+_OF_DRAFT: Final = {each.name for each in fields(Draft)}
 
 
 class Changing(Verbs):
@@ -43,14 +48,19 @@ class Changing(Verbs):
     async def update(self, memory_id: str, changes: Changes, scope: Scope) -> Memory:
         """Change fields of a memory; its version goes up.
 
-        Raises ``Conflict`` when ``changes.version`` is not the stored one, or another memory says the same already.
+        Other words of who is trusted less are kept beside it, as a memory of their own that contradicts it until the
+        user settles which is right: the answer is then that one, and nothing is changed.
+
+        Raises:
+            Conflict: ``changes.version`` is not the stored one, or another memory says the same already.
+            NotAllowed: Who is trusted less would move it under another key, or end it.
         """
         require(self.principal, "update", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
         if not changes.given():
             raise InvalidInput("There is nothing to change.", hint="Give at least one field.", field="content")
-        source = Source.USER if scope.agent_id is None else Source.AGENT
-        values = (await self._parts.screener.plain(changes, source, scope.bank)).given()
+        speaker = self._speaker(scope, changes.source)
+        values = (await self._parts.screener.plain(changes, speaker, scope.bank)).given()
         async with self._parts.store.transaction(scope) as tx:
             memory = visible(await tx.get([memory_id]), memory_id, scope, self._parts.clock())
             if changes.version not in (None, memory.version):
@@ -58,31 +68,59 @@ class Changing(Verbs):
                 raise Conflict(message, hint="Read it again and repeat the change.", field="version")
             if changes.metadata is not None:
                 values["metadata"] = origin_of(memory) | without_origin(values["metadata"])
-            self._refuse_over(memory, values, scope)
-            values |= await _rehashed(memory, values, tx) | _pinned(memory, values)
-            values |= self._reweighed(memory, values, scope)
-            if changes.content is not None:
-                values["summary"] = summary_for(values["content"], self.settings.write)
-            marks = marks_of(replace(memory, **values)) if _MARKED & values.keys() else None
-            changed = await tx.change(memory, marks, **values)
-            before = {name: str(getattr(memory, name)) for name in values}
-            await tx.record([self._event("update", changed, scope, {"before": before})])
+            beside = self._outweighs(memory, values, speaker, scope)
+            changed = memory if beside else await self._changed(memory, values, speaker, scope, tx)
         self._parts.indexer.wake()
+        return await self._beside_it(memory, values, speaker, scope) if beside else changed
+
+    async def _changed(self, memory: Memory, values: dict[str, Any], speaker: Source, scope: Scope, tx: Tx) -> Memory:
+        worded = "content" in values
+        values |= await _rehashed(memory, values, tx) | _pinned(memory, values)
+        values |= self._reweighed(memory, values, self._trust_of(speaker, scope))
+        if worded:
+            values["summary"] = summary_for(values["content"], self.settings.write)
+        marks = marks_of(replace(memory, **values)) if _MARKED & values.keys() else None
+        changed = await tx.change(memory, marks, **values)
+        before = {name: str(getattr(memory, name)) for name in values}
+        await tx.record([self._event("update", changed, scope, {"before": before})])
         return changed
 
-    def _refuse_over(self, memory: Memory, values: Mapping[str, Any], scope: Scope) -> None:
-        """Raise ``NotAllowed`` where somebody would put their words in place of what is trusted more than they are."""
-        if _SAYING & values.keys() and self._most(scope) < memory.trust:
-            hint = "Write what is so as a memory of its own: it is kept beside this one, and the user can settle it."
-            raise NotAllowed("This memory is trusted more than what this key may vouch for.", hint=hint)
+    def _outweighs(self, memory: Memory, values: Mapping[str, Any], speaker: Source, scope: Scope) -> bool:
+        """Whether a memory is trusted more than who would change what it says; not what an agent keeps to itself.
 
-    def _reweighed(self, memory: Memory, values: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
-        """The trust that is left of a memory when somebody puts it in other words: no more than theirs."""
+        Raises ``NotAllowed`` for what cannot be kept beside it: another key, an end, words of what no longer stands.
+        """
+        said = {**values, **({"content": content_of(values["content"])} if "content" in values else {})}
+        saying = {name for name in _SAYING & said.keys() if said[name] != getattr(memory, name)}
+        private = memory.visibility is Visibility.PRIVATE
+        if private or not saying or self._trust_of(speaker, scope) >= memory.trust:
+            return False
+        if saying != {"content"} or memory.status is not Status.ACTIVE:
+            hint = "Write what is so as a memory of its own: it is kept beside this one, and the user can settle it."
+            raise NotAllowed("This memory is trusted more than who would change it.", hint=hint)
+        return True
+
+    async def _beside_it(self, memory: Memory, values: Mapping[str, Any], speaker: Source, scope: Scope) -> Memory:
+        """Keep other words of who is trusted less beside a memory, as a contradiction of it."""
+        kept = {name: getattr(memory, name) for name in ("kind", "key", "tags", "visibility", "importance")}
+        kept |= {"occurred_at": memory.occurred_at} if is_dated(memory) else {}
+        said = {name: value for name, value in values.items() if name in _OF_DRAFT}
+        draft = Draft(**kept | said, source=speaker, relations=(f"{RelationType.CONTRADICTS}:{memory.id}",))
+        where = replace(scope, session_id=memory.session_id)
+        (receipt,) = await self._parts.writer(own([draft]), where, self._actor(scope), self._most(scope))
+        self._parts.indexer.wake()
+        (beside,) = await self._parts.store.reading(scope.bank).get([receipt.id])
+        return beside
+
+    def _trust_of(self, speaker: Source, scope: Scope) -> float:
+        return min(self._most(scope), self.settings.write.trust[speaker])
+
+    def _reweighed(self, memory: Memory, values: Mapping[str, Any], most: float) -> dict[str, Any]:
+        """The trust that is left of a memory when it is put in other words: no more than who does so is believed."""
         if "content" not in values or values["content"] == memory.content:
             return {}
-        write = self.settings.write
-        most = self._most(scope) if scope.agent_id is None else min(self._most(scope), write.trust[Source.AGENT])
-        trust = believed(replace(memory, content=values["content"]), write, self.settings.trust, most=most)
+        put = replace(memory, content=values["content"])
+        trust = believed(put, self.settings.write, self.settings.trust, most=most)
         return {"trust": trust} if trust < memory.trust else {}
 
     async def forget(self, memory_id: str, scope: Scope, reason: str = "") -> Memory:
@@ -104,18 +142,20 @@ class Changing(Verbs):
     async def restore(self, memory_id: str, scope: Scope) -> Memory:
         """Bring a memory back as it was: one that was forgotten, that feedback took out of recall, or time did.
 
-        It also lets in what waits in quarantine, for a caller who may vouch: see ``review``.
+        It also lets in what waits in quarantine, and lets stand what agents have called wrong: see ``review``.
         What has expired has no end then (working memory: a new one), what had gone cold counts as used now.
 
-        Raises ``Conflict`` when the same, or another value of its key, has been stored in the meantime.
+        Raises:
+            Conflict: The same, or another value of its key, has been stored in the meantime.
+            NotAllowed: It waits for the user, or the user took it out, and somebody else would bring it back.
         """
         require(self.principal, "restore", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
         async with self._parts.store.transaction(scope) as tx:
             memory = seen(await tx.get([memory_id]), memory_id, scope)
-            if memory.status is Status.QUARANTINED:
-                require(self.principal, "vouch", scope)  # whoever wrote it does not let it in
-            fields = (undone(memory, await tx.events(memory_id, _EVENTS)) or {}) | self._revived(memory)
+            events = await tx.events(memory_id, _EVENTS)
+            self._refuse_against(memory, events, scope)
+            fields = (undone(memory, events) or {}) | self._revived(memory) | self._let_stand(memory, scope)
             if not fields:
                 return memory
             if fields.get("status") is Status.ACTIVE:
@@ -128,10 +168,28 @@ class Changing(Verbs):
         self._parts.indexer.wake()
         return back
 
+    def _refuse_against(self, memory: Memory, events: Sequence[Event], scope: Scope) -> None:
+        """Raise ``NotAllowed`` where somebody would undo what only the user may: a quarantine, or the user's own deed.
+
+        What one has done oneself one may take back.
+        """
+        deed = taken_out(memory, events)
+        if self._speaker(scope) is Source.USER or (deed is not None and deed.actor == self._actor(scope)):
+            return
+        by_user = deed is not None and deed.detail.get("source") == Source.USER
+        if memory.status is Status.QUARANTINED or (memory.status is not Status.ACTIVE and by_user):
+            hint = "Ask the user, who does so without an agent_id and with a key that may vouch."
+            raise NotAllowed(f"Memory {memory.id} is brought back by the user alone.", hint=hint)
+
+    def _let_stand(self, memory: Memory, scope: Scope) -> dict[str, Any]:
+        """What changes when the user looks at a memory that was called wrong and lets it stand."""
+        mine = memory.status is Status.ACTIVE and memory.doubted and self._speaker(scope) is Source.USER
+        return {"doubted": 0} if mine else {}
+
     async def _take_out(self, memory: Memory, scope: Scope, reason: str, tx: Tx) -> Memory:
         gone = await tx.change(memory, status=Status.DELETED, deleted_at=self._parts.clock())
-        status = {"before": {"status": memory.status}, "after": {"status": gone.status}}
-        await tx.record([self._event("forget", gone, scope, status, reason)])
+        detail = {"before": {"status": memory.status}, "after": {"status": gone.status}, "source": self._speaker(scope)}
+        await tx.record([self._event("forget", gone, scope, detail, reason)])
         return gone
 
     async def _bring_back(self, memory: Memory, scope: Scope, tx: Tx) -> None:

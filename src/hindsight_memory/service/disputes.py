@@ -36,10 +36,12 @@ class Disputes(Verbs):
         """
         require(self.principal, "get", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
-        reader = self._parts.store.reading(scope.bank)
-        seen(await reader.get([memory_id]), memory_id, scope)
+        found, reader = await self._looked_up(memory_id, scope)
+        seen(found, memory_id, scope)
         ids, relations = await _chain(memory_id, reader)
-        versions = [memory for memory in await reader.get(ids) if may_see(memory, scope)]
+        told = [memory for memory in await reader.get(ids) if may_see(memory, scope)]
+        # What waits for a person is shown to who asks for it, and by nothing that it says it contradicts.
+        versions = [each for each in told if each.id == memory_id or each.status is not Status.QUARANTINED]
         shown = {memory.id for memory in versions}
         return History(
             versions=tuple(sorted(versions, key=lambda memory: (memory.occurred_at, memory.id))),

@@ -75,8 +75,8 @@ class Guarding(Verbs):
     async def scan(self, asked: Scan, scope: Scope) -> Scanned:
         """Screen again what is stored, whoever may see it, a stretch at a time: go on with the answer's ``next``.
 
-        What the policy does not leave goes from text, summary, words, vectors and log; what is suspicious waits for a
-        person from then on. The state of a running session is not looked at: it ends by itself.
+        What the policy does not leave goes from text, summary, words, relations, vectors and log, and from the state of
+        running sessions; what is suspicious waits for a person from then on, and goes from a state.
         """
         require(self.principal, "scan", scope)
         if asked.after is not None and not (asked.after.isascii() and asked.after.isdecimal()):

@@ -10,7 +10,7 @@ from typing import Any, Final
 from hindsight_memory.check import parse_text
 from hindsight_memory.domain import Event, Feedback, Judgement, Memory, Query, Ranking, Scope, Source
 from hindsight_memory.errors import Overloaded
-from hindsight_memory.guard.access import require
+from hindsight_memory.guard.access import may, require
 from hindsight_memory.guard.verdicts import NEGATIVE, moved
 from hindsight_memory.ingest.enrich import content_hash
 from hindsight_memory.recall.tuning import COMPARING, Pair, pair_of, refit, start_over
@@ -32,16 +32,18 @@ class Learning(Verbs):
         """Say that a memory was used, helpful, wrong or outdated; returns it as it is then.
 
         The same verdict on the same question, said twice in a day, is said once. ``restore`` brings back what was
-        taken out of recall.
+        taken out of recall. What was used counts in the shared bank too, if it stands there and the caller may say so.
 
         Raises ``NotFound`` for a memory that is not there, ``Overloaded`` when a day's verdicts are used up.
         """
         require(self.principal, "feedback", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
+        if judgement.verdict is Feedback.USED:
+            scope = await self._where_it_stands(memory_id, scope)
         pair = await self._compared(memory_id, judgement, scope)
         query = None if judgement.query is None else content_hash(judgement.query)
         note = await self._parts.screener.text(judgement.note, scope.bank)
-        now, actor, judge = self._parts.clock(), self._actor(scope), _judge(judgement, scope)
+        now, actor, judge = self._parts.clock(), self._actor(scope), self._speaker(scope, judgement.source)
         async with self._parts.store.transaction(scope) as tx:
             memory = visible(await tx.get([memory_id]), memory_id, scope, now)
             today = _said(await tx.events(memory_id, _EVENTS), now - _DAY)
@@ -69,11 +71,18 @@ class Learning(Verbs):
                 return await start_over(tx, scope.bank, now, actor)
             return await refit(tx, scope.bank, now, self.settings.feedback, actor, due_only=False)
 
+    async def _where_it_stands(self, memory_id: str, scope: Scope) -> Scope:
+        """The scope's own bank, or the shared one where only that has the memory and the caller may judge there."""
+        shared = replace(scope, user_id=None)
+        if not may(self.principal, "feedback", shared) or await self._parts.store.reading(scope.bank).get([memory_id]):
+            return scope
+        return shared if await self._parts.store.reading(shared.bank).get([memory_id]) else scope
+
     async def _compared(self, memory_id: str, judgement: Judgement, scope: Scope) -> Pair | None:
         """What a verdict on an answer to a query says about the ranking; looked up before the transaction."""
         if judgement.query is None or judgement.verdict not in COMPARING:
             return None
-        hits = await self._parts.finder.everything(Query(text=judgement.query), scope)
+        hits = await self._parts.finder.everything(Query(text=judgement.query), scope, self._beside(scope))
         return pair_of(hits, memory_id, judgement.verdict, self.settings.feedback.against)
 
     async def _refuse_flood(self, verdict: Feedback, judge: Source, actor: str, today: Sequence[Event], tx: Tx) -> None:
@@ -99,10 +108,6 @@ async def _changed(memory: Memory, verdict: Feedback, fields: dict[str, Any], tx
 
 def _numbers(memory: Memory, fields: Iterable[str]) -> dict[str, Any]:
     return {name: to_wire(getattr(memory, name)) for name in fields}
-
-
-def _judge(judgement: Judgement, scope: Scope) -> Source:
-    return judgement.source or (Source.USER if scope.agent_id is None else Source.AGENT)
 
 
 def _said(events: Sequence[Event], since: datetime) -> list[Event]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,9 @@ from hindsight_memory.ingest.index import terms_of as index_terms
 from hindsight_memory.ingest.reading import terms_of as read_terms
 from hindsight_memory.recall.consensus import latest_first
 from hindsight_memory.recall.pack import pack
+from hindsight_memory.recall.pipeline import relations_of
 from hindsight_memory.service.base import LONGEST_ID, Verbs, visible
+from hindsight_memory.service.inspecting import WITHIN_S, inspected
 from hindsight_memory.store.base import Stage, Where
 
 
@@ -35,10 +37,13 @@ class Reading(Verbs):
     """Verbs that find and show."""
 
     async def search(self, query: Query, scope: Scope) -> list[Hit]:
-        """The memories that answer a query, best first, each with its reasons in numbers and words."""
+        """The memories that answer a query, best first, each with its reasons in numbers and words.
+
+        Those of the namespace's shared bank, which all its users read, are among them: ``bank_id`` says which they are.
+        """
         require(self.principal, "search", scope)
-        hits = await self._parts.finder(query, scope)
-        self._parts.touched[scope.bank].update(hit.memory.id for hit in hits)
+        hits = await self._parts.finder(query, scope, self._beside(scope))
+        self._touch(hits)
         return hits
 
     async def context(self, query: Query, scope: Scope, budget_tokens: int | None = None) -> Context:
@@ -49,7 +54,7 @@ class Reading(Verbs):
             raise InvalidInput("budget_tokens must be a whole number, at least 1.", field="budget_tokens")
         wide = replace(query, limit=max(query.limit, self.settings.pack.candidates))
         hits = latest_first(await self.search(wide, scope), query.text)
-        relations = await self._parts.store.reading(scope.bank).relations([hit.memory.id for hit in hits])
+        relations = await relations_of([hit.memory for hit in hits], self._parts.store)
         return pack(hits, budget, self.settings.pack, relations)
 
     async def explain(self, query: Query, memory_id: str, scope: Scope) -> Hit:
@@ -58,26 +63,36 @@ class Reading(Verbs):
         Raises ``NotFound`` when the bank has no such memory.
         """
         memory = await self.get(memory_id, scope)
-        found = await self._parts.finder.explain(query, memory_id, scope)
+        found = await self._parts.finder.explain(query, memory_id, scope, self._beside(scope))
         if found is not None:
             return found
         return Hit(memory, 0.0, 0.0, Why("No signal brought it, or the filters exclude it.", (), ()))
 
     async def get(self, memory_id: str, scope: Scope) -> Memory:
-        """One memory. Raises ``NotFound`` for an unknown, a forgotten, an expired, or another agent's private one."""
+        """One memory, of the bank that is meant or of the shared one beside it.
+
+        Raises ``NotFound`` for an unknown, a forgotten, an expired, or another agent's private one.
+        """
         require(self.principal, "get", scope)
         memory_id = parse_text("memory_id", memory_id, LONGEST_ID)
-        found = await self._parts.store.reading(scope.bank).get([memory_id])
+        found, _ = await self._looked_up(memory_id, scope)
         return visible(found, memory_id, scope, self._parts.clock())
 
-    async def doctor(self) -> list[Check]:
-        """What this service runs on, and whether it is well. Slow: it reads the whole database."""
+    async def doctor(self, progress: Callable[[int], None] = lambda _: None) -> list[Check]:
+        """What this service runs on, and whether it is well. Slow: it reads the whole database, for a minute at most.
+
+        Whether each log is whole and what is kept twice agrees is looked at bank by bank.
+
+        Args:
+            progress: Called with the number of banks looked at so far.
+        """
         require(self.principal, "doctor", None)
         faults = await self._parts.store.check()
         _, *others = await self.ready()
         rest = "on" if self.settings.store.encrypted else "off: whoever reads the file reads the memories"
-        database = Check("database", not faults, self.settings.database, "; ".join(faults))
-        return [database, Check("encryption", True, rest), *others]
+        database = Check("database", not faults, self.settings.place, "; ".join(faults))
+        inside = [] if faults else await inspected(self._parts.store, WITHIN_S, progress)
+        return [database, *inside, Check("encryption", True, rest), *others]
 
     async def ready(self) -> list[Check]:
         """Whether requests can be answered now; quick. Memories without a vector are found by words meanwhile.
@@ -89,7 +104,7 @@ class Reading(Verbs):
         as_asked = bool(self._parts.embedders) or self.settings.embed.names == "none"
         reranker = self._parts.reranker
         checks = [
-            Check("database", True, self.settings.database),
+            Check("database", True, self.settings.place),
             Check("embedder", as_asked, embedders, " ".join(self._parts.notes)),
             Check("vectors", True, f"{due} memories wait for one"),
             *await self._model(),

@@ -57,10 +57,10 @@ class Reflecting(Verbs):
         hits: list[Hit] = []
         with suppress(HindsightMemoryError):  # the step is stored, whatever becomes of this
             require(self.principal, "search", scope)
-            hits = await self._parts.finder(query, scope)
+            hits = await self._parts.finder(query, scope, self._beside(scope))
         others = (hit for hit in hits if hit.memory.session_id != scope.session_id or not is_step(hit.memory))
         helpful = [hit for hit in others if hit.sure and _bears_on(hit)][: self.settings.reflect.helped_by]
-        self._parts.touched[scope.bank].update(hit.memory.id for hit in helpful)
+        self._touch(helpful)
         return tuple(helpful)
 
 

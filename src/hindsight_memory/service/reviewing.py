@@ -1,13 +1,15 @@
-"""The verb of the review queue: what is in quarantine, and why, until a person lets it in or refuses it."""
+"""The verb of the review queue: what is in quarantine, or was called wrong, and why, until a person decides."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from hindsight_memory.domain import Event, Held, Memory, Review, ReviewListing, Scope, Status, Tier
 from hindsight_memory.guard.access import require
 from hindsight_memory.guard.injection import weigh
+from hindsight_memory.guard.verdicts import NEGATIVE
 from hindsight_memory.service.base import Verbs
 from hindsight_memory.store.base import Where
 
@@ -19,28 +21,26 @@ class Reviewing(Verbs):
     """The verb of the review queue."""
 
     async def review(self, listing: ReviewListing, scope: Scope) -> Review:
-        """What is in quarantine, newest first, each with what put it there and what the screen sees in it.
+        """What waits for a person, newest first, each with what put it there and what the screen sees in it.
 
-        It is found by no search. ``restore`` lets a memory in, ``forget`` refuses it.
+        That is what is in quarantine, which no search finds, and what still stands though somebody called it wrong or
+        outdated who may not take it out. ``restore`` lets a memory in, or stand; ``forget`` refuses it.
         """
         require(self.principal, "get", scope)
-        where = Where(
-            now=self._parts.clock(),
-            viewer=scope.agent_id,
-            statuses=(Status.QUARANTINED,),
-            tiers=tuple(Tier),
-            findable=False,
-        )
+        everything = Where(now=self._parts.clock(), viewer=scope.agent_id, tiers=tuple(Tier), findable=False)
+        held_back = replace(everything, statuses=(Status.QUARANTINED,))
+        called_wrong = replace(everything, doubted=True, unexpired=True)
         reader = self._parts.store.reading(scope.bank)
-        found = await reader.find(where, listing.limit + 1, listing.after)
+        pages = [await reader.find(where, listing.limit + 1, listing.after) for where in (held_back, called_wrong)]
+        found = sorted((memory for page in pages for memory in page), key=lambda each: each.id, reverse=True)
         shown, more = found[: listing.limit], len(found) > listing.limit
         held = [_held(memory, await reader.events(memory.id, _EVENTS)) for memory in shown]
         return Review(tuple(held), shown[-1].id if more else None)
 
 
 def _held(memory: Memory, events: Sequence[Event]) -> Held:
-    """A memory with the latest event that put it into quarantine: the write itself, where no other did."""
-    event = next((each for each in events if _put(each)), None)
+    """A memory with the latest event that made it wait: the write itself, where no other did."""
+    event = next((each for each in events if _put(each, memory)), None)
     suspicion = weigh(memory.content, memory.source)
     return Held(
         memory=memory,
@@ -53,13 +53,16 @@ def _held(memory: Memory, events: Sequence[Event]) -> Held:
     )
 
 
-def _put(event: Event) -> bool:
+def _put(event: Event, memory: Memory) -> bool:
+    if memory.status is Status.ACTIVE:
+        return event.verb == "feedback" and event.detail.get("verdict") in NEGATIVE
     after = event.detail.get("after")
     status = after.get("status") if isinstance(after, dict) else None
     return Status.QUARANTINED in (status, event.detail.get("action")) or event.verb == "write"
 
 
 def _reasons(event: Event) -> tuple[str, ...]:
-    """The signs by their names, and what whoever judged said."""
+    """The signs by their names, or the verdict, and what whoever judged said."""
     named = [str(each) for each in event.detail.get("findings", ())]
+    named += [str(event.detail["verdict"])] if "verdict" in event.detail else []
     return tuple(named + ([event.reason] if event.reason else []))
