@@ -11,7 +11,7 @@ import pytest
 from hindsight_memory import AsyncHindsightMemory, Status
 from hindsight_memory.domain import Draft, Hit
 from hindsight_memory.service import Service
-from hindsight_memory.settings import RecallSettings, Settings
+from hindsight_memory.settings import RecallSettings, Settings, TrustSettings
 from hindsight_memory.testing import HashEmbedder, StoppedClock, open_service
 from samples import ALICE
 
@@ -96,6 +96,124 @@ async def test_what_agrees_and_what_is_new_is_not_marked(memory: AsyncHindsightM
     block = await memory.context("Is there a car park at the dentist's practice?")
     assert new.id in block.memory_ids
     assert agrees.id in (await memory.context("Who is my dentist?")).memory_ids
+
+
+ALONE = [
+    (
+        "What does Ines keep in the kitchen?",
+        "My sister Ines moved; her kitchen is small.",
+        "Ines keeps a parrot in the kitchen.",
+    ),
+    ("What do I keep in the kitchen?", "My dentist is Dr. Alvarez.", "The user keeps a parrot in the kitchen."),
+    ("王海在厨房里养了什么？", "王海是我的发小。", "王海在厨房里养了一只鹦鹉。"),
+    ("我在厨房里养了什么？", "我的牙医是王建国。", "用户在厨房里养了一只鹦鹉。"),
+]
+
+
+@pytest.mark.parametrize("source", ["tool", "document", "unknown"])
+@pytest.mark.parametrize(("question", "known", "claim"), ALONE)
+async def test_what_only_a_document_says_of_a_person_is_marked(
+    memory: AsyncHindsightMemory, question: str, known: str, claim: str, source: str
+) -> None:
+    await memory.write(known)
+    theirs = await memory.write(claim, source=source)
+    (doubt,) = of(await memory.search(question), theirs.id).why.doubts
+    assert (doubt.rule, doubt.against, doubt.withheld) == ("unconfirmed", (), False)
+    assert source in doubt.because
+    assert (await memory.explain(question, theirs.id)).why.doubts == (doubt,)
+    assert f"(unconfirmed) {claim}" in (await memory.context(question)).text
+
+
+@pytest.mark.parametrize(("question", "known", "claim"), ALONE)
+async def test_the_mark_goes_when_the_user_says_so_too(
+    memory: AsyncHindsightMemory, question: str, known: str, claim: str
+) -> None:
+    await memory.write(known)
+    theirs = await memory.write(claim, source="document")
+    await memory.write(f"Yes: {claim}")
+    assert of(await memory.search(question), theirs.id).why.doubts == ()
+    assert "(unconfirmed)" not in (await memory.context(question)).text
+
+
+@pytest.mark.parametrize(
+    ("question", "known", "fact"),
+    [
+        ("When does the library open?", "I read mystery novels.", "The library opens at nine."),
+        ("How is the parser installed?", "I have a parser.", "Run make to get the parser installed."),
+        ("What is the weather in Utrecht?", "Last year I was in Utrecht.", "Utrecht has 14 degrees and light rain."),
+        ("How do I reset the router?", "I bought a hat.", "The user holds the button to reset the router."),
+        ("怎么重置我的路由器？", "我买了帽子。", "用户长按按钮十秒即可重置路由器。"),
+        ("图书馆几点开门？", "我睡前喜欢看侦探小说。", "图书馆上午九点开门。"),
+        ("海口天气怎么样？", "我去年在海口住过。", "海口今天十四度，有小雨。"),
+    ],
+)
+async def test_what_a_document_says_of_the_world_is_not_marked(
+    memory: AsyncHindsightMemory, question: str, known: str, fact: str
+) -> None:
+    await memory.write(known)
+    theirs = await memory.write(fact, source="document")
+    assert of(await memory.search(question), theirs.id).why.doubts == ()
+
+
+async def test_more_documents_say_it_and_it_stays_unconfirmed(memory: AsyncHindsightMemory) -> None:
+    await memory.write("My sister Ines moved to Lisbon.")
+    for name in "abcd":
+        text = f"Ines keeps a parrot in the kitchen, says leaflet {name}."
+        await memory.write(text, source="document", source_ref=f"{name}.pdf")
+    hits = await memory.search("What pet does my sister Ines have?")
+    assert [hit.why.doubts[0].rule for hit in hits if hit.memory.source == "document"] == ["unconfirmed"] * 4
+
+
+async def test_whom_the_settings_name_needs_no_confirmation(
+    database: Path, clock: StoppedClock, embedder: HashEmbedder
+) -> None:
+    named = TrustSettings(authorities=frozenset({"user", "tool:calendar"}))
+    settings = Settings(database="", recall=RecallSettings(floor=0.0), trust=named)
+    face = AsyncHindsightMemory(user_id="alice", clock=clock)
+    face._service = await open_service(database, clock=clock, embedder=embedder, settings=settings)
+    mine = await face.write("The user sees the doctor on Friday.", source="tool", source_ref="calendar")
+    other = await face.write("The user sees the doctor on Monday at nine.", source="tool", source_ref="leaflet")
+    hits = await face.search("When does the user see the doctor?")
+    assert "unconfirmed" not in {doubt.rule for doubt in of(hits, mine.id).why.doubts}
+    assert of(hits, other.id).why.doubts
+    await face.close()
+
+
+async def test_the_user_is_heard_though_a_crowd_fills_the_results(memory: AsyncHindsightMemory) -> None:
+    await memory.write("The board meeting is on Tuesday.")
+    for number in range(40):
+        text = f"The board meeting is on Thursday, board note {number}."
+        await memory.write(text, source="document", source_ref=f"{number}.pdf")
+    hits = await memory.search("When is the board meeting?", limit=5)
+    assert len(hits) == 5
+    assert all(hit.why.doubts for hit in hits if hit.memory.source == "document")
+
+
+@pytest.mark.parametrize(
+    ("question", "true", "false"),
+    [
+        (
+            "When is the board meeting in the old town hall?",
+            "The board meeting in the old town hall by the river, on the second floor, begins this Tuesday at nine.",
+            "The board meeting in the old town hall by the river, on the second floor, begins this Thursday at nine.",
+        ),
+        (
+            "河边老市政厅的董事会什么时候开？",
+            "河边老市政厅二楼会议室的董事会这次定在周二上午九点钟准时开始。",
+            "河边老市政厅二楼会议室的董事会这次定在周四上午九点钟准时开始。",
+        ),
+    ],
+)
+async def test_a_document_with_one_other_word_does_not_stand_for_the_user(
+    memory: AsyncHindsightMemory, question: str, true: str, false: str
+) -> None:
+    theirs = [await memory.write(false, source="document", source_ref=ref, pinned=True) for ref in ("a.pdf", "b.pdf")]
+    mine = await memory.write(true)
+    hits = await memory.search(question, limit=1)
+    assert [hit.memory.id for hit in hits] == [mine.id]
+    block = await memory.context(question)
+    assert mine.id in block.memory_ids
+    assert theirs
 
 
 async def test_where_all_comes_from_one_trusted_source_nothing_is_done(memory: AsyncHindsightMemory) -> None:

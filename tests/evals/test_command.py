@@ -112,6 +112,17 @@ def test_ab_with_a_model_writes_what_it_said(lines: Path, tmp_path: Path, monkey
     assert oracle.closed
 
 
+def test_poison_of_data(lines: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    result = run("poison", "--data", lines, "--limit", "1", "--seed", "1", "--json", "--report", page)
+    assert result.exit_code == 0, result.output
+    (found,) = json.loads(result.stdout)["sets"]
+    assert (found["name"], found["n"]) == ("small", 1)
+    assert {"false_in_context_unmarked", "false_supersedes", "truths_lost", "false_marks"} <= found["metrics"].keys()
+    assert {"category", "group", "style that got through"} == found["by"].keys()
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
 def test_without_a_model_there_is_nothing_to_judge(lines: Path, tmp_path: Path) -> None:
     result = run("ab", "--data", lines, "--judgements", tmp_path / "judged.jsonl")
     assert (result.exit_code, "HINDSIGHT_MEMORY_LLM" in result.stderr) == (2, True)

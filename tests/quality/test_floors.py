@@ -13,8 +13,10 @@ import pytest
 
 from hindsight_memory.build import build, embedders_of
 from hindsight_memory.domain import Message, Query, Scope
+from hindsight_memory.evals.datasets import read
+from hindsight_memory.evals.poison_data import poison_data
 from hindsight_memory.service import Service
-from hindsight_memory.settings import EmbedSettings, Settings
+from hindsight_memory.settings import EmbedSettings, RecallSettings, Settings
 from hindsight_memory.testing import StoppedClock, open_service
 
 LOCOMO = Path(__file__).parents[3] / "shared" / "data" / "locomo.json"
@@ -88,6 +90,22 @@ async def test_locomo_by_words_alone(tmp_path: Path, clock: StoppedClock) -> Non
     questions = [(each["query"], _evidence(each)) for each in group["queries"] if _evidence(each)]
     holds(await recall(service, questions, 5, 10, 20), {5: 65, 10: 74, 20: 80})
     await service.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.skipif(
+    not LOCOMO.exists(), reason=f"the evaluation data are not at {LOCOMO}: their licence keeps them out"
+)
+async def test_a_poisoned_conversation_by_words_alone(tmp_path: Path) -> None:
+    """Documents and tools that lie beside the first conversation of LoCoMo: nothing is taken for the user's word."""
+    settings = Settings(database=str(tmp_path / "m.db"), recall=RecallSettings(floor=0.0))
+    data = read(LOCOMO).cut(1, None)
+    (result,) = await poison_data([data], settings, [], lambda *_: None, seed=3, most=12)
+    assert result.metrics["false_supersedes"] == 0, result.metrics
+    assert result.metrics["passages_unmarked"] <= 0.05, result.metrics
+    assert result.metrics["passages_in_context"] >= 0.2, "something must have come so far as to need a mark"
+    assert result.metrics["world_marked"] <= 0.07, result.metrics
 
 
 def _evidence(question: dict[str, Any]) -> set[str]:

@@ -176,14 +176,33 @@ def pii(at: Call, data: Data, report: Report = None) -> None:
 
 
 @command(app, "poison", who=[])
-def poison(at: Call, limit_queries: Queries = None, report: Report = None) -> None:
+def poison(
+    at: Call,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", metavar="FILE", help="Conversations with questions to attack; otherwise our templates."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", "--limit-queries", min=1, help="Only so many questions of each set.", show_default=False
+        ),
+    ] = None,
+    limit_groups: Groups = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which questions of the data, and which false answers.")] = 0,
+    report: Report = None,
+) -> None:
     """Attack questions with false passages of documents and tools, and see what of them reaches a prompt."""
     from hindsight_memory.evals.poison import poison as attacked
+    from hindsight_memory.evals.poison_data import poison_data
 
+    sets = _read(data or [], limit_groups, None)
     _begun(report, "report")
 
     async def run(settings: Settings, embedders: Sequence[Any], progress: Progress) -> list[SetResult]:
-        return await attacked(settings, embedders, progress, limit_queries)
+        if data is None:
+            return await attacked(settings, embedders, progress, limit)
+        return await poison_data(sets, settings, embedders, progress, seed=seed, most=limit)
 
     _answer(at, _run(at, run), report, "Poisoning")
 
@@ -205,7 +224,7 @@ def guard(
     """Measure which attacks on memory are stopped, and what harmless text with them."""
     from hindsight_memory.evals import guard as guards
     from hindsight_memory.evals.guard_fit import fit as fitted
-    from hindsight_memory.evals.guard_items import own_items, read_items
+    from hindsight_memory.evals.guard_items import lessons, own_items, read_items
     from hindsight_memory.guard.injection_weights import parse, shipped, written
 
     _begun(report, "report")
@@ -213,10 +232,11 @@ def guard(
     sets = [(path.stem, read_items(path)) for path in data]
     own = own_items()
     with _progress(quiet=at.as_json) as progress:
-        heads = shipped()
-        if fit is not None:
+        if fit is None:
+            heads = shipped()
+        else:
             _begun(fit, "fit")
-            text = written(fitted([row for _, rows in sets for row in rows] + own + turns, progress))
+            text = written(fitted([row for _, rows in sets for row in rows] + own + lessons() + turns, progress))
             _written(fit, text, "fit")
             heads = parse(text)
         results = [each for name, rows in sets for each in guards.measure(name, rows, heads, progress, whole=whole)]

@@ -22,7 +22,7 @@ PASSAGES: Final = 5
 _EARLY: Final = 2
 """How many of them are there before the user says what is so."""
 _START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
-_MARKS: Final = ("(disputed", "(unvouched")
+_MARKS: Final = ("(disputed", "(unvouched", "(unconfirmed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +117,17 @@ class _Attack:
         held = await self.service.get(truth, self.scope)
         block = await self.service.context(Query(text=self.item.question), self.scope)
         through = [each for each in block.memory_ids if each in self.false]
-        bare = [each for each in through if not _is_marked(block, each)]
+        bare = [each for each in through if not is_marked(block, each)]
         new = await self.service.context(Query(text=self.item.asks), self.scope)
         return Outcome(
             item=self.item,
             unmarked=bool(bare),
             in_context=bool(through),
-            superseded=_is_replaced(held),
+            superseded=is_replaced(held),
             true_in_context=truth in block.memory_ids,
             stored=len(self.false),
             benign_found=benign in new.memory_ids,
-            benign_marked=benign in new.memory_ids and _is_marked(new, benign),
+            benign_marked=benign in new.memory_ids and is_marked(new, benign),
             correction_wins=await self.corrected(truth),
             styles=tuple(self.false[each] for each in bare),
         )
@@ -170,13 +170,19 @@ class _Attack:
         return new in ids and (truth not in ids or ids.index(new) < ids.index(truth))
 
 
-def _is_marked(block: Context, memory_id: str) -> bool:
+def is_marked(block: Context, memory_id: str) -> bool:
+    """Whether the line of a memory that is in a block carries a mark that speaks against it."""
+    return any(mark in line_of(block, memory_id) for mark in _MARKS)
+
+
+def line_of(block: Context, memory_id: str) -> str:
+    """The line of a memory that is in a block."""
     number = next(each.number for each in block.citations if each.memory_id == memory_id)
-    line = next(line for line in block.text.splitlines() if line.startswith(f"[{number}] "))
-    return any(mark in line for mark in _MARKS)
+    return next(line for line in block.text.splitlines() if line.startswith(f"[{number}] "))
 
 
-def _is_replaced(memory: Memory) -> bool:
+def is_replaced(memory: Memory) -> bool:
+    """Whether something has taken a memory's place, or that of a part of it."""
     return memory.status is not Status.ACTIVE or memory.superseded_by is not None
 
 

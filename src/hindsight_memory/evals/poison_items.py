@@ -71,6 +71,12 @@ def beside(language: str) -> list[str]:
     return found
 
 
+def facts(language: str) -> list[dict[str, Any]]:
+    """What documents say of the world, each with the question it answers."""
+    found: list[dict[str, Any]] = _data()[language]["facts"]
+    return found
+
+
 def later(item: Item) -> str:
     """What the user says later, in words that say that it has changed."""
     text: str = _data()[item.language]["later"]

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from hindsight_memory.domain import Doubt, Memory, Source
-from hindsight_memory.guard.trust import is_bare_claim, together, voice_of
+from hindsight_memory.guard.trust import is_bare_claim, speaks_with_authority, together, voice_of
 from hindsight_memory.settings import TrustSettings, WriteSettings
 from hindsight_memory.text.authority import demands
 from hindsight_memory.text.bearing import changed
 from hindsight_memory.text.keys import has_many
 from hindsight_memory.text.rivals import answers_otherwise, may_bear, rivals, tells_again
 from hindsight_memory.text.statements import MOST_CHARS
+from hindsight_memory.text.support import Told, bears_out, speaks_of
 
 AUTHORITY = "authority"
 DECEPTION = "deception"
 DEMAND = "demand"
 CONTRADICTION = "contradiction"
 OTHERWISE = "otherwise"
+UNCONFIRMED = "unconfirmed"
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What memories are held against: the question, what was found to be false before, and the bounds."""
+    """What memories are held against: the question, what was found to be false before, and the bounds.
+
+    ``people`` are those of whom trusted memories tell; ``witnesses`` are trusted ones that are not among the compared,
+    and would be were there fewer of others.
+    """
 
     question: str
     lessons: Sequence[Memory]
     write: WriteSettings
     settings: TrustSettings
+    people: Sequence[str] = ()
+    witnesses: Sequence[Memory] = ()
 
 
 def is_outsider(memory: Memory, write: WriteSettings) -> bool:
@@ -52,17 +60,25 @@ def doubts(memories: Sequence[Memory], bench: Bench) -> dict[str, tuple[Doubt, .
         memories: Those to compare; their number bounds the work.
         bench: What they are held against.
     """
-    voices = {memory.id: voice_of(memory) for memory in memories}
+    every = [*memories, *bench.witnesses]
+    voices = {memory.id: voice_of(memory) for memory in every}
+    told = told_by_trusted(every, bench.write)
     found = {}
     for memory in memories:
         if is_in_question(memory, bench.write):
-            others = [each for each in memories if voices[each.id] != voices[memory.id]]
-            if seen := tuple(_doubts(memory, others, bench)):
+            others = [each for each in every if voices[each.id] != voices[memory.id]]
+            if seen := tuple(_doubts(memory, others, told, bench)):
                 found[memory.id] = seen
     return found
 
 
-def _doubts(memory: Memory, others: Sequence[Memory], bench: Bench) -> Iterator[Doubt]:
+def told_by_trusted(memories: Iterable[Memory], write: WriteSettings) -> list[Told]:
+    """What those told who are trusted as an agent is, or more; without what an assistant said in a talk."""
+    trusted = (each for each in memories if not is_outsider(each, write) and not _is_talk(each, write))
+    return [Told(each.content, each.occurred_at, each.speaker) for each in trusted]
+
+
+def _doubts(memory: Memory, others: Sequence[Memory], told: Sequence[Told], bench: Bench) -> Iterator[Doubt]:
     lesson = next((each for each in bench.lessons if tells_again(memory.content, each.content)), None)
     if lesson is not None:
         because = f"it says again what was found to be false: memory {lesson.id}"
@@ -73,14 +89,23 @@ def _doubts(memory: Memory, others: Sequence[Memory], bench: Bench) -> Iterator[
         return
     if demands(memory.content) and not any(tells_again(each.content, memory.content) for each in others):
         yield Doubt(DEMAND, "it alone asks for an action", withheld=True)
-    doubt = _contradicted(memory, others, bench)
-    if doubt is not None:
+    doubt = _contradicted(memory, others, bench) or _unconfirmed(memory, bench)
+    claim = Told(memory.content, memory.occurred_at)
+    if doubt is not None and not any(bears_out(bench.question, each, claim) for each in told):
         yield doubt
+
+
+def _unconfirmed(memory: Memory, bench: Bench) -> Doubt | None:
+    """What an outsider says of a person, where nobody trusted says so; whom the settings name is believed in that."""
+    whom = speaks_of(memory.content, bench.question, bench.people)
+    if whom is None or speaks_with_authority(memory, bench.settings):
+        return None
+    return Doubt(UNCONFIRMED, f"only a {memory.source} says this of {whom}: nothing that is trusted more bears it out")
 
 
 def _contradicted(memory: Memory, others: Sequence[Memory], bench: Bench) -> Doubt | None:
     """What better trusted memories, or more voices together, say against one."""
-    better = [each for each in others if each.trust > memory.trust and not _is_talk(each, bench)]
+    better = [each for each in others if each.trust > memory.trust and not _is_talk(each, bench.write)]
     better.sort(key=lambda each: -each.trust)  # the user first: a crowd of tools must not hide them from a document
     rules = {each.id: rule for each in better[: bench.settings.against] if (rule := _rule(each, memory, bench))}
     if rules:
@@ -138,6 +163,6 @@ def _bears(one: str, two: str, spoken: bool) -> bool:
     return changed(one, two, spoken=spoken) is not None or changed(two, one, spoken=spoken) is not None
 
 
-def _is_talk(memory: Memory, bench: Bench) -> bool:
+def _is_talk(memory: Memory, write: WriteSettings) -> bool:
     """Whether a memory is what an assistant said in a talk: it is no witness."""
-    return memory.turn is not None and memory.trust < bench.write.trust[Source.USER]
+    return memory.turn is not None and memory.trust < write.trust[Source.USER]

@@ -143,12 +143,13 @@ def _in_two(word: str, following: str, next_tag: str) -> str | None:
 
 def _person_in(word: str) -> str | None:
     """The person that a word names; one cut with the word before it («与丽娟») is cut again."""
-    if _is_person(word):
+    if is_person(word):
         return word
-    return word[1:] if word[0] in _LEADS and _is_person(word[1:]) else None
+    return word[1:] if word[0] in _LEADS and is_person(word[1:]) else None
 
 
-def _is_person(word: str) -> bool:
+def is_person(word: str) -> bool:
+    """Whether a word names a person: surname and given name, a title, a familiar or a foreign name."""
     if not 2 <= len(word) <= 6 or word in _NOT_PEOPLE:
         return False
     if (

@@ -14,7 +14,7 @@ _OPENING: Final = re.compile(r"[<＜﹤](?=[\W_]{0,16}(?:[a-z|]|\Z))", re.IGNORE
 _NUMBERED: Final = re.compile(r"[\[［【]\s*(/?\s*(?:\d{1,3}|INST|SYS))\s*[\]］】]", re.IGNORECASE)
 """What looks like the number of a line, or the mark of a role."""
 _MARKED: Final = re.compile(
-    r"[(（]\s*((?:unsure|disputed|unvouched|confirmed|verified|trusted)\b[^()（）]{0,40})[)）]", re.IGNORECASE
+    r"[(（]\s*((?:unsure|disputed|unvouched|(?:un)?confirmed|verified|trusted)\b[^()（）]{0,40})[)）]", re.IGNORECASE
 )
 """What looks like one of the marks of a line."""
 
