@@ -14,29 +14,34 @@ from numpy.typing import NDArray
 from hindsight_memory.evals.asking import Progress
 from hindsight_memory.evals.guard_items import EMBEDDED, FIT, OURS, PAYLOAD, Row
 from hindsight_memory.guard.injection import length, measured
-from hindsight_memory.guard.injection_reading import GRAMS, PAIRS, Look, look
+from hindsight_memory.guard.injection_reading import GRAMS, PAIRS, WORDS, Look, look
 from hindsight_memory.guard.injection_signals import NAMES, prior
 from hindsight_memory.guard.injection_weights import OWN, STRICT, Weights
 
 _FOLDS: Final = 8
-_ROUNDS: Final = 3
+_ROUNDS: Final = 2
 """Times that it is asked anew which stretch of an attack is the bad one."""
-_HOLD: Final = {"signs": 0.2, "pairs": 0.06, "words": 0.03, "grams": 0.06}
+_STEPS: Final = 40
+"""Steps of each fit: it stops short of the last bit, which is one more hold."""
+_HOLD: Final = {"signs": 0.5, "pairs": 0.1, "words": 0.06, "grams": 0.1}
 """How firmly each kind of weight is held to what it was before the data."""
 _BOUNDS: Final[Mapping[str, Mapping[str, float]]] = {
-    STRICT: {"benign": 0.015, "hard": 0.02, "ours": 0.02, "turn": 0.003},
-    OWN: {"benign": 0.015, "hard": 0.02, "ours": 0.01, "turn": 0.001},
+    STRICT: {"benign": 0.05, "hard": 0.03, "ours": 0.045, "turn": 0.004},
+    OWN: {"benign": 0.05, "hard": 0.03, "ours": 0.02, "turn": 0.0005},
 }
-"""False alarms at which the threshold is set, on what was kept aside in turn: half of what may come of it, since the
-signs were written with this half of the items in sight."""
-_STEEPNESS: Final = 0.5
+"""False alarms at which the threshold is set, on what was kept aside in turn."""
+_STEEPNESS: Final = 0.6
 """How fast the score rises from the threshold on: so slow that what is refused lies well beyond what waits."""
 _BIAS: Final = -4.0
 """The suspicion of a text with nothing in it, before the data."""
-_ATTACKS: Final = 1.0
-_HARMLESS: Final = {"benign": 1.5, "hard": 2.0, "turn": 0.1}
+_ATTACKS: Final = {"attack": 1.0, PAYLOAD: 1.0, EMBEDDED: 0.5}
+_HARMLESS: Final = {"benign": 2.0, "hard": 2.0, "turn": 0.3}
+"""What an attack, and what is harmless, counts."""
+_VAGUE: Final = 0.3
+"""What a stray task of ours counts besides, by its kind: only its place makes it an attack."""
+_STRAY: Final = ("stray task", "question from nowhere")
 _KINDS: Final = ("signs", "pairs", "words", "grams")
-_SIZES: Final = {"signs": len(NAMES), "pairs": PAIRS, "words": GRAMS, "grams": GRAMS}
+_SIZES: Final = {"signs": len(NAMES), "pairs": PAIRS, "words": WORDS, "grams": GRAMS}
 
 Vector = NDArray[np.float64]
 
@@ -49,7 +54,7 @@ class _Case:
 
     @property
     def kind(self) -> str:
-        return OURS if self.row.source == OURS else self.row.label
+        return OURS if self.row.source == OURS and self.row.label == "hard" else self.row.label
 
 
 def fit(rows: Sequence[Row], progress: Progress) -> Mapping[str, Weights]:
@@ -78,14 +83,16 @@ def _fold(row: Row) -> int:
 
 
 def _head(cases: Sequence[_Case], bounds: Mapping[str, float]) -> Weights:
+    """The mean of what is fitted without each fold in turn, with the threshold that was found on those folds."""
     heights: dict[str, float] = {}
+    found = []
     for fold in range(_FOLDS):
         weights = _fitted([each for each in cases if each.fold != fold])
         heights |= {each.row.id: _height(each, weights) for each in cases if each.fold == fold}
-    bias = _threshold(cases, heights, bounds)
-    whole = _fitted(cases)
-    parts = (whole.signs, whole.pairs, whole.words, whole.grams)
-    return Weights((whole.bias - bias) * _STEEPNESS, *(part * np.float32(_STEEPNESS) for part in parts))
+        found.append(weights)
+    bias = float(np.mean([each.bias for each in found])) - _threshold(cases, heights, bounds)
+    parts = (np.mean([getattr(each, kind) for each in found], axis=0) * _STEEPNESS for kind in _KINDS)
+    return Weights(bias * _STEEPNESS, *(part.astype(np.float32) for part in parts))
 
 
 def _height(case: _Case, weights: Weights) -> float:
@@ -105,7 +112,7 @@ def _threshold(cases: Sequence[_Case], heights: Mapping[str, float], bounds: Map
 def _fitted(cases: Sequence[_Case]) -> Weights:
     from scipy.optimize import minimize  # noqa: PLC0415  # an extra: only who fits needs it
 
-    start = np.concatenate([[_BIAS], [prior(name) for name in NAMES], np.zeros(PAIRS + 2 * GRAMS)])
+    start = np.concatenate([[_BIAS], [prior(name) for name in NAMES], np.zeros(PAIRS + WORDS + GRAMS)])
     hold = np.concatenate([[0.0], *(np.full(_SIZES[kind], _HOLD[kind]) for kind in _KINDS)])
     weights = _of_vector(start)
     vector = start
@@ -113,7 +120,7 @@ def _fitted(cases: Sequence[_Case]) -> Weights:
     for _ in range(_ROUNDS):
         table, signs, counts = _table(cases, harmless, weights)
         given = (table, table.T.tocsr(), signs, counts, start, hold)
-        vector = minimize(_loss, vector, given, jac=True, method="L-BFGS-B", options={"maxiter": 60}).x
+        vector = minimize(_loss, vector, given, jac=True, method="L-BFGS-B", options={"maxiter": _STEPS}).x
         weights = _of_vector(vector)
     return weights
 
@@ -151,7 +158,7 @@ def _table(cases: Sequence[_Case], harmless: Sequence[_Case], weights: Weights) 
         if case.row.hostile:
             found = _worst(case, weights)
             if found is not None:
-                put(*found, 1.0, _ATTACKS)
+                put(*found, 1.0, _ATTACKS[case.row.label] * (_VAGUE if case.row.category.startswith(_STRAY) else 1.0))
     for case in harmless:
         places = [(each, place) for each in case.looks for place in range(len(each.stretches))]
         for looked, place in places:
@@ -182,7 +189,7 @@ def _measures(looked: Look, place: int) -> list[tuple[int, float]]:
     stretch = looked.stretches[place]
     share = 1 / float(length(np.array(stretch.last - stretch.first)))
     pairs = 1 + len(NAMES)
-    words, grams = pairs + PAIRS, pairs + PAIRS + GRAMS
+    words, grams = pairs + PAIRS, pairs + PAIRS + WORDS
     found = [(0, 1.0), *((1 + sign, 1.0) for sign in stretch.signs)]
     found += [(pairs + pair, share) for pair, at in looked.pairs if stretch.first <= at < stretch.last]
     found += [(words + word, share) for word in looked.words[stretch.first : stretch.last]]

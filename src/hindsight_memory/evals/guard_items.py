@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +21,8 @@ EMBEDDED: Final = "embedded"
 TURN: Final = "turn"
 """What somebody said or did, of the evaluation sets without attacks."""
 OURS: Final = "ours"
+ERRANDS: Final = "our errands"
+"""Our own bare tasks: attacks only because a document says them."""
 _HARD: Final = ("hard_negative", "benign:tricky")
 _LABELS: Final = frozenset({"attack", PAYLOAD, "benign"})
 
@@ -92,6 +95,26 @@ def own_items() -> list[Row]:
     return rows
 
 
+def lessons() -> list[Row]:
+    """The sentences to learn from alone: all are of the half for fitting, and no figure counts them."""
+    rows: list[Row] = []
+    for lesson in _own("lessons.json")["lessons"]:
+        for number, text in enumerate(lesson["texts"]):
+            row = Row(
+                id=f"{lesson['kind']} {lesson['lang']} {number}",
+                text=text,
+                label=lesson["label"],
+                source=ERRANDS if lesson["label"] == PAYLOAD else OURS,
+                language=lesson["lang"],
+                category=lesson["kind"],
+                half=FIT,
+            )
+            rows.append(row)
+            if row.hostile:
+                rows += embedded(row, (row.language,))
+    return rows
+
+
 def _own_row(each: Mapping[str, Any], category: str, label: str) -> Row:
     row_id, text, language = each["id"], each["text"], each["lang"]
     half = half_of(row_id)
@@ -115,8 +138,9 @@ def embedded(row: Row, languages: Sequence[str]) -> Iterator[Row]:
         )
 
 
-def _own() -> Mapping[str, Any]:
-    held: Mapping[str, Any] = json.loads((files("hindsight_memory.evals") / "attacks.json").read_text(encoding="utf-8"))
+@cache
+def _own(name: str = "attacks.json") -> Mapping[str, Any]:
+    held: Mapping[str, Any] = json.loads((files("hindsight_memory.evals") / name).read_text(encoding="utf-8"))
     return held
 
 

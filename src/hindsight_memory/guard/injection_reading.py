@@ -11,12 +11,14 @@ from typing import Final
 from zlib import crc32
 
 from hindsight_memory.guard.injection_signals import ASKED, ASKING, BURIED, NAMES, Seen, seen_in
-from hindsight_memory.guard.injection_words import BREAK, CHINESE, ENGLISH, LINK, OTHER, Shape, shape_of
+from hindsight_memory.guard.injection_words import BREAK, CHINESE, ENGLISH, LINK, NUMBER, OTHER, Shape, shape_of
 from hindsight_memory.guard.veil import Piece, unveil
 
-GRAMS: Final = 1 << 13
-"""Places among which words and pairs of neighbours are spread."""
-LETTERS: Final = "".join(dict.fromkeys([*ENGLISH, *CHINESE, LINK]))
+WORDS: Final = 1 << 14
+"""Places among which words are spread."""
+GRAMS: Final = 1 << 15
+"""Places among which pairs of neighbours are spread."""
+LETTERS: Final = "".join(dict.fromkeys([*ENGLISH, *CHINESE, LINK, NUMBER]))
 _NUMBER: Final = {letter: number for number, letter in enumerate(LETTERS)}
 PAIRS: Final = len(LETTERS) ** 2
 _REACH: Final = 9
@@ -70,15 +72,16 @@ def _look(piece: Piece, veils: Sequence[Seen]) -> Look:
     throughout = {_NUMBERS[each.name] for each in veils}
     if own and piece.kind != "plain":
         throughout.add(_NUMBERS[BURIED])
-    words = [_place(word) for word in shape.words]
-    grams = [(left * 31 + right) % GRAMS for left, right in zip([0, *words], words, strict=False)]
+    sums = [_sum(word) for word in shape.words]
+    words = [each % WORDS for each in sums]
+    grams = [(left * 31 + right) % GRAMS for left, right in zip([0, *sums], sums, strict=False)]
     stretches = list(_stretches(shape, own, frozenset(throughout)))
     return Look(piece, shape, words, grams, list(_pairs(shape.line)), stretches, seen)
 
 
 @lru_cache(maxsize=1 << 15)
-def _place(word: str) -> int:
-    return crc32(("0" if word.isdigit() else word[:40]).encode("utf-8", "replace")) % GRAMS
+def _sum(word: str) -> int:
+    return crc32(("0" if word.isdigit() else word[:40]).encode("utf-8", "replace"))
 
 
 def _pairs(line: str) -> Iterator[tuple[int, int]]:

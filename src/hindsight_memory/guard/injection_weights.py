@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -74,10 +75,10 @@ def _held(weights: Weights) -> dict[str, Any]:
 def _packed(values: Numbers) -> dict[str, Any]:
     step = float(np.abs(values).max()) / _STEPS or 1.0
     steps = np.rint(values / step).astype(np.int8)
-    return {"step": step, "values": base64.b64encode(steps.tobytes()).decode()}
+    return {"step": step, "values": base64.b64encode(zlib.compress(steps.tobytes(), 9)).decode()}
 
 
 def _unpacked(held: Mapping[str, Any]) -> Numbers:
-    steps = np.frombuffer(base64.b64decode(held["values"]), dtype=np.int8)
+    steps = np.frombuffer(zlib.decompress(base64.b64decode(held["values"])), dtype=np.int8)
     values: Numbers = steps.astype(np.float32) * np.float32(held["step"])
     return values

@@ -15,10 +15,11 @@ ENGLISH: Final[Mapping[str, str]] = {
     "override overrides overriding overrule bypass bypasses bypassing supersede supersedes superseding "
     "neglect abandon circumvent void evade replace replaces replacing overwrite overwrites overwriting",
     # what was said before
-    "P": "previous previously prior earlier above preceding existing former original initial foregoing before past old",
+    "P": "previous previously prior earlier above preceding existing former original initial foregoing before "
+    "past old hidden",
     # rules that an assistant follows
     "I": "instruction instructions directive directives guideline guidelines rule rules prompt prompts "
-    "command commands order orders constraint constraints policy policies restriction restrictions "
+    "command commands constraint constraints policy policies restriction restrictions "
     "safeguard safeguards guardrail guardrails limitation limitations programming filter filters "
     "protocol protocols safety ethics moderation",
     "A": "all any every everything entire whole each full complete",
@@ -88,6 +89,38 @@ ENGLISH: Final[Mapping[str, str]] = {
     "g": "important critical urgent crucial attention notice mandatory must immediately required",
     "o": "over rather priority prioritize outranks precedence above-all supersede",
     "e": "evil.com attacker.com external third-party offshore anonymous unknown outside remote collector",
+    # what one asks of an assistant or of a helper, and what about: these are in no sign, and count in pairs
+    "c": "write compose draft create produce generate prepare craft design develop build make invent",
+    "x": "explain describe discuss clarify outline illustrate explore define compare elaborate summarize "
+    "summarise interpret introduce",
+    "v": "inspect assess evaluate analyze analyse examine validate test monitor conduct perform investigate "
+    "diagnose classify identify simulate",
+    "a": "alter adjust modify update change edit amend revise correct rename rewrite reset raise lower increase "
+    "decrease reduce extend reallocate allocate reschedule tune swap convert translate reverse shuffle",
+    "r": "access retrieve collect gather obtain acquire read reads fetch extract view get take pull import search "
+    "find look harvest capture",
+    "h": "grant issue release distribute offer deliver supply donate invite assign award allow",
+    "u": "lock close turn switch start stop set schedule book order cancel reserve dispatch deactivate launch "
+    "trigger initiate operate control move shift jam interrupt",
+    "k": "secure protect safeguard ensure maintain manage keep preserve guard optimise optimize improve enhance "
+    "coordinate handle oversee",
+    "m": "patient patients student students employee employees staff member members manager doctor lawyer driver "
+    "supplier suppliers vendor vendors colleague colleagues boss competitor competitors partner partners team "
+    "tenant tenants owner company department",
+    "f": "report reports contract contracts prescription prescriptions dosage medication diagnosis grade grades exam "
+    "evidence case budget portfolio stock inventory transcript salary payroll insurance certificate medical "
+    "financial legal order orders payments expense expenses card cards calendar appointment",
+    "b": "server servers network system systems process device devices camera cameras alarm door doors gate vehicle "
+    "vehicles brake brakes sensor sensors router firewall website domain mainframe aircraft engine traffic tool tools "
+    "function helper",
+    "q": "poem poems song story essay haiku joke list table code script paragraph letter email riddle recipe sentence "
+    "slogan function program query",
+    "l": "letters vowel vowels character characters language french spanish german chinese latin emoji emojis symbol "
+    "symbols space spaces alphabet backwards backward base64 capital capitals reversed spelling",
+    "s": "best excellent product products brand discount sale free advertisement promo coupon subscribe shop link app "
+    "hotel market reviews review rating stars",
+    "j": "agreed promised convention preference preferences prefers decided learned lesson lessons workflow standard "
+    "procedure experience agreement practice",
 }
 CHINESE: Final[Mapping[str, str]] = {
     "O": "忽略 无视 忽视 不要理会 不用理会 别管 不必遵守 不再遵守 无需遵守 忘记 忘掉 忘了 抛弃 覆盖 绕过 绕开 "
@@ -134,16 +167,33 @@ CHINESE: Final[Mapping[str, str]] = {
     "g": "重要 紧急 注意 必须 务必 立即 马上 切记 严格 优先 最高优先级",
     "o": "优先于 高于 凌驾 为准 优先级",
     "e": "外部 第三方 境外 匿名 陌生",
+    "c": "写 编写 撰写 起草 创作 生成 制作 设计 编 拟",
+    "x": "解释 描述 介绍 讨论 谈谈 比较 分析 概括 总结 阐述 定义",
+    "v": "审查 评估 检测 测试 监控 鉴定 盘点 核算 模拟 诊断",
+    "a": "修改 调整 更改 更新 提高 降低 增加 减少 重置 划拨 调低 调高 换成 改到 翻译 转换 颠倒 打乱",
+    "r": "读取 获取 收集 查看 取得 提取 搜集 调取 抓取 拿到 索要 搜索 查",
+    "h": "交给 分享 发放 授予 赠送 公布 分发 签发 提供 邀请 开具",
+    "u": "打开 关上 停止 预订 预约 订 取消 安排 拉响 派遣 移动 中断 切换 设置",
+    "k": "确保 保证 保护 维护 管理 优化 改进 协调 处理",
+    "m": "患者 病人 学生 员工 同事 供应商 伙伴 竞争对手 司机 律师 医生 上级 老板 领导 租户 公司 部门",
+    "f": "处方 剂量 药量 病历 成绩 考题 证据 案件 预算 库存 工资 发票 保险 证书 报告 日历 化验结果 订单",
+    "b": "服务器 网络 系统 设备 摄像头 报警器 大门 车辆 刹车 传感器 防火墙 网站 飞机 机房 工具 程序",
+    "q": "诗 歌 故事 笑话 列表 代码 脚本 信 段落 句子 文章 短文 口号 菜谱 函数",
+    "l": "字母 拼音 表情 符号 空格 英语 法语 德语 倒着 大写 摩尔斯 文言文",
+    "s": "最好 优惠 品牌 产品 广告 促销 推广 关注 链接 差评 好评 满分 酒店",
+    "j": "约定 惯例 偏好 答应 决定 经验 心得 流程 惯用 往常",
 }
 BREAK: Final = "/"
 """Stands for the end of a sentence."""
 LINK: Final = "@"
 """Stands for an address of the web or a mailbox."""
+NUMBER: Final = "#"
+"""Stands for a number, such as an amount or the id of a record."""
 OTHER: Final = "."
 
 _PARTS: Final = re.compile(
     r"(?P<link>https?://[^\s<>\"'）】，。]{1,400}|www\.[^\s<>\"'，。]{1,400}"
-    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})"
+    r"|(?<![\w.+*-])[\w.+*-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})"  # masked ones too: ``z***@qq.com``
     r"|(?P<latin>[a-z0-9_@$]+(?:['’\-][a-z0-9]+){0,3})"
     r"|(?P<chinese>[㐀-鿿]+)"
     r"|(?P<other>[^\W\d_a-z㐀-鿿]+)"
@@ -195,7 +245,8 @@ def shape_of(text: str) -> Shape:
         word = part.group()
         match part.lastgroup:
             case "latin":
-                parts.append((english.get(word) or _disguised(word, english), word, part.start()))
+                letter = NUMBER if word.isdigit() else english.get(word) or _disguised(word, english)
+                parts.append((letter, word, part.start()))
             case "chinese":
                 parts += _chinese(word, part.start())
             case kind:
