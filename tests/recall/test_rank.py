@@ -154,19 +154,19 @@ SAYINGS = st.lists(st.sampled_from(["a b c", "A b, c!", "a b d", "🙂", "🚀",
 @given(texts=SAYINGS)
 def test_keeping_apart_loses_nothing_and_turns_nothing_round(texts: list[str]) -> None:
     hits = [a_hit(text) for text in texts]
-    ordered = apart(hits, len(hits))
+    ordered = apart(hits, len(hits), 0.8)
     assert sorted(hit.memory.id for hit in ordered) == sorted(hit.memory.id for hit in hits)
     places = [hits.index(hit) for hit in ordered]
     falls = [place for place in range(1, len(places)) if places[place] < places[place - 1]]
     assert len(falls) <= 1, "first the new ones in their order, then the repeats in theirs"
     firsts = ordered[: falls[0]] if falls else ordered
-    assert apart(firsts, len(firsts)) == firsts
+    assert apart(firsts, len(firsts), 0.8) == firsts
 
 
 @given(texts=SAYINGS, limit=st.integers(1, 10))
 def test_a_limit_cuts_and_changes_nothing_else(texts: list[str], limit: int) -> None:
     hits = [a_hit(text) for text in texts]
-    assert apart(hits, limit) == apart(hits, len(hits))[:limit]
+    assert apart(hits, limit, 0.8) == apart(hits, len(hits), 0.8)[:limit]
 
 
 LINKS = st.lists(st.lists(st.integers(0, 7), max_size=3), max_size=8)
@@ -218,14 +218,14 @@ def test_a_turn_and_what_was_read_off_it_say_the_same() -> None:
     read = a_hit("I live in Lisbon")
     read = replace(read, memory=replace(read.memory, metadata={"extracted_from": turn.memory.id}))
     other = a_hit("Lisbon is in Portugal")
-    assert apart([read, turn, other], 3) == [read, other, turn]
-    assert apart([turn, read, other], 3) == [turn, other, read]
+    assert apart([read, turn, other], 3, 0.8) == [read, other, turn]
+    assert apart([turn, read, other], 3, 0.8) == [turn, other, read]
 
 
 def test_repeats_go_behind_all_others() -> None:
     texts = ["tea at five", "Tea, at five!", "🙂", "coffee", "tea at six", "🚀", "🙂", "咖啡", "咖啡。"]
     expected = ["tea at five", "🙂", "coffee", "tea at six", "🚀", "咖啡", "Tea, at five!", "🙂", "咖啡。"]
-    assert contents(apart([a_hit(text) for text in texts], 20)) == expected
+    assert contents(apart([a_hit(text) for text in texts], 20, 0.8)) == expected
 
 
 async def test_a_repeat_does_not_take_the_place_of_another_answer(full: AsyncHindsightMemory) -> None:

@@ -58,7 +58,7 @@ def reveal(
 
 @command(app, "review", of=ReviewListing)
 def review(at: Call) -> None:
-    """List what waits for a person, in quarantine or called wrong, and why."""
+    """List what waits for a person, and why."""
     show(at.ask(lambda memory: memory.review(**at.fields)), _review, as_json=at.as_json)
 
 

@@ -138,7 +138,7 @@ def migrate(
         str | None, typer.Option("--from", metavar="URL", help="The database to move; else that in use.")
     ] = None,
 ) -> None:
-    """Move everything into another database, of either engine."""
+    """Move everything into another database."""
     from hindsight_memory.build import settings_from
     from hindsight_memory.databases import migrate as migrated
 

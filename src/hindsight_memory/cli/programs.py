@@ -89,7 +89,7 @@ def serve(
 
 @command(app, "worker", who=[])
 def worker(at: Call) -> None:
-    """Do the work behind the writes, for servers that leave it to others."""
+    """Do the work behind the writes, and answer nobody."""
     from hindsight_memory.build import settings_from
     from hindsight_memory.cli import serving
 

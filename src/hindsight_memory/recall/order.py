@@ -15,11 +15,11 @@ _SAME: Final = 0.9
 """Share of words two texts have in common from which they say the same."""
 
 
-def apart(hits: Sequence[Hit], limit: int) -> list[Hit]:
+def apart(hits: Sequence[Hit], limit: int, believed: float) -> list[Hit]:
     """The first ``limit`` hits, where those that say again what a better one says come behind all others.
 
-    A turn and what was read off it say the same. Of two that do, the more trusted one takes the better place: a
-    document that repeats the user, with another word in it or not, does not stand for them.
+    A turn and what was read off it say the same. A document that repeats the user, with another word in it or not,
+    does not stand for them: what is trusted less than ``believed`` leaves its place to what is trusted more.
     """
     first: list[Hit] = []
     again: list[Hit] = []
@@ -34,7 +34,7 @@ def apart(hits: Sequence[Hit], limit: int) -> list[Hit]:
         if told not in shown and place is None:
             first.append(hit)
             said.append(words)
-        elif place is not None and hit.memory.trust > first[place].memory.trust:
+        elif place is not None and first[place].memory.trust < min(believed, hit.memory.trust):
             again.append(first[place])
             first[place], said[place] = hit, words
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from hindsight_memory.domain import Hit, Memory, Moment, Query, Relation, Scope, Status, Tier
+from hindsight_memory.domain import Hit, Memory, Moment, Query, Relation, Scope, Source, Status, Tier
 from hindsight_memory.models.base import Reranker
 from hindsight_memory.recall.consensus import compared
 from hindsight_memory.recall.moments import by_resolution, leaning, recognised
@@ -51,7 +51,7 @@ class Finder:
         hits = self.weigh(hits, pool)  # recency × importance × trust × use × feedback × key or moment
         hits = hits if asks_past(pool.plan.text) else await self.lifted(hits)  # what is newer comes first
         hits = await compared(hits, pool, self.store, self.settings)  # what contradicts the more trusted is marked
-        hits = apart(hits, query.limit)  # what says the same again comes last
+        hits = apart(hits, query.limit, self.settings.write.trust[Source.AGENT])  # what says the same again comes last
         return gate(hits, self.settings.recall.floor)
 
     async def explain(self, query: Query, memory_id: str, scope: Scope, beside: str | None = None) -> Hit | None:
