@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,18 +17,13 @@ from typing import Any
 import httpx
 import pytest
 
+from reliability.storm import free_port
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(180),
     pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them"),
 ]
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 @dataclass

@@ -73,6 +73,11 @@ def written(name: str, values: Iterable[Mapping[str, Any]]) -> bytes:
     return "".join(f"{to_json({name: value})}\n" for value in values).encode()
 
 
+def parts_of(*, vectors: bool) -> Sequence[Part]:
+    """What a bank is written as, part by part."""
+    return (*PARTS, VECTOR) if vectors else PARTS
+
+
 async def pages(reader: Reader, part: Part) -> AsyncIterator[list[Line]]:
     """All lines of a part, in the order of their keys."""
     page = await reader.lines(part, None, PAGE)
@@ -106,7 +111,7 @@ async def plain_archive(
     data = written(HEADER, [header | ({"made_at": stamp} if stamp else {})])
     book.add(data)
     yield data
-    parts = (*PARTS, VECTOR) if vectors else PARTS
+    parts = parts_of(vectors=vectors)
     async for scope in scopes:
         before = book.banks
         async with store.snapshot(scope.bank) as reader:
@@ -132,9 +137,9 @@ async def packed(lines: AsyncGenerator[bytes, None], passphrase: str | None) -> 
     yield rest if sealer is None else sealer.add(rest) + sealer.end()
 
 
-async def digest(reader: Reader) -> tuple[str, int]:
-    """What a bank hashes to, vectors and all, and how many lines it has; the same in every database that holds it."""
+async def digest(reader: Reader, *, vectors: bool = True) -> tuple[str, int]:
+    """What a bank hashes to, and how many lines it has; the same in every database that holds it."""
     book = Book()
-    async for _ in bank_lines(reader, (*PARTS, VECTOR), book):
+    async for _ in bank_lines(reader, parts_of(vectors=vectors), book):
         pass
     return str(book.end()["sha256"]), book.lines

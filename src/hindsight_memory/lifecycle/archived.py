@@ -19,10 +19,9 @@ from hindsight_memory.domain import AuditLine, Event, Scope, Status
 from hindsight_memory.domain.audit import Chain, beginning
 from hindsight_memory.errors import InvalidInput
 from hindsight_memory.lifecycle.archive import BANK, END, FORMAT, HEADER, MANIFEST, PAGE, VERSION, Book
-from hindsight_memory.lifecycle.packing import PLAIN, lines_of
+from hindsight_memory.lifecycle.packing import OTHER_COPY, PLAIN, lines_of
 from hindsight_memory.store.parts import EVENT, HEAD, MEMORY, PARTS, VECTOR, Key, Line, Part
 
-_HINT: Final = "Take another copy of it; nothing was changed here."
 _ORDER: Final[Mapping[str, tuple[int, Part]]] = {
     part.name: (place, part) for place, part in enumerate((*PARTS, VECTOR))
 }
@@ -67,7 +66,7 @@ def read(path: Path, passphrase: str | None = None) -> Iterator[Item]:
             yield from reading.line(data)
         except InvalidInput as error:
             said = f"Line {number} of the archive: {error.message}"
-            raise InvalidInput(said, hint=error.hint or _HINT, field=error.field or "path") from error
+            raise InvalidInput(said, hint=error.hint or OTHER_COPY, field=error.field or "path") from error
     reading.must_be_done()
 
 
@@ -170,7 +169,7 @@ class _Reading:
         """Raise ``InvalidInput`` where it ended too soon."""
         if not self._done:
             said = f"The archive was cut off: it ends with line {self._book.lines}, before its manifest."
-            raise InvalidInput(said, hint=_HINT, field="path")
+            raise InvalidInput(said, hint=OTHER_COPY, field="path")
 
     def _take(self, name: str, data: bytes) -> None:
         if name == BANK:

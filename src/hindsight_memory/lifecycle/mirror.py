@@ -15,9 +15,9 @@ from typing import Final
 from hindsight_memory.domain import Migrated, Scope
 from hindsight_memory.errors import Conflict
 from hindsight_memory.lifecycle.archive import PAGE, digest, pages
-from hindsight_memory.lifecycle.take_in import marks_of_lines, seal_at
+from hindsight_memory.lifecycle.take_in import marks_of_lines, put, seal_at
 from hindsight_memory.store.base import Reader, Store
-from hindsight_memory.store.parts import COMMON, MEMORY, PARTS, VECTOR, Key, Line, Part
+from hindsight_memory.store.parts import COMMON, PARTS, VECTOR, Key, Line, Part
 
 _ROUNDS: Final = 5
 _BATCH: Final = 200
@@ -171,13 +171,10 @@ class _Changes:
     async def _flush(self, least: int) -> None:
         if len(self._put) + len(self._drop) < least:
             return
-        marks = await asyncio.to_thread(marks_of_lines, self._put) if self.part is MEMORY else []
+        marks = await asyncio.to_thread(marks_of_lines, self.part, self._put)
         async with self.target.transaction(self.scope) as tx:
             await tx.drop_lines(self.part, self._drop)
-            if self.part is MEMORY:
-                await tx.put_memories(list(zip(self._put, marks, strict=True)))
-            else:
-                await tx.put_lines(self.part, self._put)
+            await put(tx, self.part, self._put, marks)
         self.count += len(self._put) + len(self._drop)
         self._put, self._drop = [], []
 

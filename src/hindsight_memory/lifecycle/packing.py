@@ -76,14 +76,14 @@ def lines_of(path: Path, passphrase: str | None) -> Iterator[bytes]:
             for number, line in enumerate(_lines(_unpacked(_opened(file, passphrase))), 1):  # noqa: B007  # told of below
                 yield line
     except zstd.ZstdError as error:
-        raise InvalidInput(f"The archive is damaged behind line {number}.", hint=_OTHER, field="path") from error
+        raise InvalidInput(f"The archive is damaged behind line {number}.", hint=OTHER_COPY, field="path") from error
     except EOFError as error:
-        raise InvalidInput(f"The archive was cut off behind line {number}.", hint=_OTHER, field="path") from error
+        raise InvalidInput(f"The archive was cut off behind line {number}.", hint=OTHER_COPY, field="path") from error
     except OSError as error:
-        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}.", hint=_OTHER, field="path") from error
+        raise InvalidInput(f"{path.name} cannot be read: {error.strerror}.", hint=OTHER_COPY, field="path") from error
 
 
-_OTHER: Final = "Take another copy of it; nothing was changed here."
+OTHER_COPY: Final = "Take another copy of it; nothing was changed here."
 
 
 def _opened(file: BinaryIO, passphrase: str | None) -> Iterator[bytes]:
@@ -112,7 +112,7 @@ def _unpacked(packed: Iterator[bytes]) -> Iterator[bytes]:
     yield from unpacker.add(start)
     for data in packed:
         if unpacker.done:
-            raise InvalidInput("Behind the end of the archive stands more.", hint=_OTHER, field="path")
+            raise InvalidInput("Behind the end of the archive stands more.", hint=OTHER_COPY, field="path")
         yield from unpacker.add(data)
     if not unpacker.done:
         raise EOFError
@@ -138,13 +138,13 @@ class _Unpacker:
             piece = self._zstd.decompress(data, _READ)
             self._total += len(piece)
             if self._total > max(_FREE, _BOMB_RATIO * self._size):
-                raise InvalidInput("The archive unpacks to far more than memories can.", hint=_OTHER, field="path")
+                raise InvalidInput("The archive unpacks to far more than memories can.", hint=OTHER_COPY, field="path")
             yield piece
             data = b""
             if self._zstd.eof or self._zstd.needs_input:
                 break
         if self._zstd.unused_data:
-            raise InvalidInput("Behind the end of the archive stands more.", hint=_OTHER, field="path")
+            raise InvalidInput("Behind the end of the archive stands more.", hint=OTHER_COPY, field="path")
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -154,6 +154,6 @@ def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield from lines
         if len(rest) > LONGEST_LINE:
             said = f"A line of the archive is over {LONGEST_LINE:,} bytes long."
-            raise InvalidInput(said, hint=_OTHER, field="path")
+            raise InvalidInput(said, hint=OTHER_COPY, field="path")
     if rest:
         yield rest

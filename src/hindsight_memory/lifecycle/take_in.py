@@ -7,7 +7,7 @@ anew (words, names, times) is made here, whatever the file says.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,11 +15,11 @@ from typing import Final
 from hindsight_memory.domain import MovedBank, Scope
 from hindsight_memory.errors import Conflict, InvalidInput
 from hindsight_memory.ingest.enrich import marks_of
-from hindsight_memory.lifecycle.archive import Book, bank_lines
+from hindsight_memory.lifecycle.archive import digest
 from hindsight_memory.lifecycle.archived import Closed, Item, Opened, Page, read
 from hindsight_memory.store.base import Marks, Reader, Store, Tx
 from hindsight_memory.store.moving import memory_of
-from hindsight_memory.store.parts import EVENT, MEMORY, PARTS, VECTOR, Line
+from hindsight_memory.store.parts import EVENT, MEMORY, VECTOR, Line, Part
 
 _FORGOTTEN: Final = "All of it was forgotten here since, and an archive does not bring that back."
 MOVED: Final = "moved"
@@ -105,10 +105,7 @@ class _Taker:
             await tx.settle_vectors()
 
     async def _put(self, page: Page, marks: list[Marks], tx: Tx) -> None:
-        if page.part is MEMORY:
-            await tx.put_memories(list(zip(page.lines, marks, strict=True)))
-        else:
-            await tx.put_lines(page.part, page.lines)
+        await put(tx, page.part, page.lines, marks)
         self.lines += len(page.lines)
         self.progress(self.lines)
 
@@ -118,12 +115,20 @@ def _next(items: Iterator[Item]) -> tuple[Page, list[Marks]] | Opened | Closed:
     item = next(items)
     if not isinstance(item, Page):
         return item
-    return item, marks_of_lines(item.lines) if item.part is MEMORY else []
+    return item, marks_of_lines(item.part, item.lines)
 
 
-def marks_of_lines(lines: Collection[Line]) -> list[Marks]:
-    """What the memories of these lines are found by."""
-    return [marks_of(memory_of(line)) for line in lines]
+def marks_of_lines(part: Part, lines: Collection[Line]) -> list[Marks]:
+    """What the memories of these lines are found by; nothing for lines of any other part."""
+    return [marks_of(memory_of(line)) for line in lines] if part is MEMORY else []
+
+
+async def put(tx: Tx, part: Part, lines: Sequence[Line], marks: Sequence[Marks]) -> None:
+    """Store lines of a part, memories with what they are found by."""
+    if part is MEMORY:
+        await tx.put_memories(list(zip(lines, marks, strict=True)))
+    else:
+        await tx.put_lines(part, lines)
 
 
 async def _known(store: Store, held: Held) -> str | None:
@@ -162,12 +167,9 @@ async def seal_at(reader: Reader, head: Line, number: int) -> str | None:
 
 
 async def _sha256(store: Store, held: Held) -> str:
-    parts = (*PARTS, VECTOR) if VECTOR.name in held.closed.lines else PARTS
-    book = Book()
     async with store.snapshot(held.scope.bank) as reader:
-        async for _ in bank_lines(reader, parts, book):
-            pass
-    return str(book.end()["sha256"])
+        sha256, _ = await digest(reader, vectors=VECTOR.name in held.closed.lines)
+    return sha256
 
 
 def _taken(scope: Scope) -> Conflict:

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Body, Request
-from pydantic import PlainValidator
 from starlette.responses import StreamingResponse
 
-from hindsight_memory.domain import Export, Scope, Who
-from hindsight_memory.guard.access import within
-from hindsight_memory.server.call import parse, part
-from hindsight_memory.service import Service
+from hindsight_memory.domain import Export, Who
+from hindsight_memory.server.call import part
+from hindsight_memory.server.caller import read_as, scope_of, serving
 
 EXPORT: Final = "export"
 _BYTES: Final = "application/octet-stream"
@@ -45,12 +43,6 @@ def add_export(router: APIRouter) -> None:
     )
 
 
-_Read = PlainValidator(lambda data: parse(ExportBody, data), json_schema_input_type=ExportBody)
-
-
-async def _export(request: Request, body: Annotated[Any, Body(), _Read]) -> StreamingResponse:
-    service: Service = request.app.state.service
-    said = Scope(user_id=body.user_id, agent_id=body.agent_id, session_id=body.session_id)
-    scope = within(request.state.principal, said)
-    pieces = await service.acting_as(request.state.principal).export(part(body, Export), scope)
+async def _export(request: Request, body: Annotated[Any, Body(), read_as(ExportBody)]) -> StreamingResponse:
+    pieces = await serving(request).export(part(body, Export), scope_of(request, body))
     return StreamingResponse(pieces, media_type=_BYTES)

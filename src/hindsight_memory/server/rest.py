@@ -13,11 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from hindsight_memory.domain import Erased, IssuedKey, Receipt, Revealed, Scope, Who
+from hindsight_memory.domain import Erased, IssuedKey, Receipt, Revealed, Who
 from hindsight_memory.errors import HindsightMemoryError, InvalidInput, NotFound, Unavailable
-from hindsight_memory.guard.access import Principal, may, within
+from hindsight_memory.guard.access import Principal, may
 from hindsight_memory.server.archives import add_export
-from hindsight_memory.server.call import Call, parse, part
+from hindsight_memory.server.call import Call, parse
+from hindsight_memory.server.caller import read_as, scope_of, serving
 from hindsight_memory.server.calls import CALLS, Checks
 from hindsight_memory.server.faults import internal, place
 from hindsight_memory.server.idempotency import Replies
@@ -118,14 +119,14 @@ _ADDRESSES: Final[Mapping[str, _Address]] = {
 
 
 def _reading(call: Call) -> _Endpoint:
-    async def answer(request: Request, body: Annotated[Any, Body(), _reader(call)]) -> Response:
+    async def answer(request: Request, body: Annotated[Any, Body(), read_as(call.body)]) -> Response:
         return await _answer(call, request, body)
 
     return answer
 
 
 def _writing(call: Call) -> _Endpoint:
-    async def answer(request: Request, body: Annotated[Any, Body(), _reader(call)], key: _Key = None) -> Response:
+    async def answer(request: Request, body: Annotated[Any, Body(), read_as(call.body)], key: _Key = None) -> Response:
         return await _once(call, request, body, key)
 
     return answer
@@ -188,28 +189,10 @@ async def _once(call: Call, request: Request, body: Who, key: str | None) -> Res
     return reply
 
 
-def _reader(call: Call) -> PlainValidator:
-    # Reading with the domain's own checks, and not pydantic's, gives every door the same messages; pydantic
-    # still describes the body.
-    return PlainValidator(lambda data: parse(call.body, data), json_schema_input_type=call.body)
-
-
 async def _answer(call: Call, request: Request, body: Who) -> Response:
-    reply = await call.run(_serving(request), body, _scope(request, body))
+    reply = await call.run(serving(request), body, scope_of(request, body))
     created = isinstance(reply, Receipt) and reply.created
     return JSON(reply, status_code=201 if created else 200)
-
-
-def _serving(request: Request) -> Service:
-    """The service of the application, acting as the caller."""
-    service: Service = request.app.state.service
-    return service.acting_as(request.state.principal)
-
-
-def _scope(request: Request, body: Who) -> Scope:
-    who = part(body, Who)
-    said = Scope(user_id=who.user_id, agent_id=who.agent_id, session_id=who.session_id)
-    return within(request.state.principal, said)
 
 
 async def _live() -> dict[str, str]:
@@ -220,7 +203,7 @@ async def _live() -> dict[str, str]:
 async def _ready(request: Request) -> Response:
     """Whether requests can be answered, and for who may ask the doctor: what is in use, and how to get better."""
     try:
-        return JSON(Checks(tuple(await _serving(request).ready())))
+        return JSON(Checks(tuple(await serving(request).ready())))
     except HindsightMemoryError as error:
         told = may(request.state.principal, "doctor", None)  # the message may name a file
         return problem(Unavailable(error.message, hint=error.hint) if told else Unavailable("Not now."))

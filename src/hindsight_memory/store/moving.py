@@ -9,11 +9,11 @@ from hindsight_memory.domain import Memory, Status
 from hindsight_memory.errors import Conflict
 from hindsight_memory.store.base import Marks
 from hindsight_memory.store.erasure import count_erasure
-from hindsight_memory.store.mentions import put_mentions, take_mentions
+from hindsight_memory.store.mentions import take_mentions
 from hindsight_memory.store.parts import HEAD, MEMORY, VECTOR, Key, Line, Part
-from hindsight_memory.store.postings import FINDABLE, findable, put_words, take_words
+from hindsight_memory.store.postings import FINDABLE, findable, take_words
 from hindsight_memory.store.rows import COLUMNS, Bank, Params, Plan, Statement, to_memory
-from hindsight_memory.store.sql import blank_vectors, next_change
+from hindsight_memory.store.sql import blank_vectors, mark, next_change
 
 _FOUND_BY: Final = (
     "content", "speaker", "key", "task", "tags", "occurred_at", "session_id", "turn", "status", "context_only",
@@ -151,7 +151,7 @@ def _insert(bank: Bank, cells: Params, memory: Memory, marks: Marks) -> Plan[Non
     names = ", ".join(params)
     values = ", ".join(f":{name}" for name in params)
     yield Statement(f"INSERT INTO memories ({names}) VALUES ({values})", params)
-    yield from _mark(bank, cells["row"], memory, marks)
+    yield from mark(bank, cells["row"], memory, marks)
 
 
 def _replace(bank: Bank, cells: Params, held: Memory, memory: Memory, marks: Marks) -> Plan[None]:
@@ -173,7 +173,7 @@ def _replace(bank: Bank, cells: Params, held: Memory, memory: Memory, marks: Mar
         f"UPDATE memories SET {assignments} WHERE bank = :bank AND row = :row", params | {"bank": bank.number}
     )
     if moved:
-        yield from _mark(bank, row, memory, marks)
+        yield from mark(bank, row, memory, marks)
     if held.content != memory.content:
         yield from blank_vectors(bank, row)
 
@@ -186,14 +186,6 @@ def _step_aside(bank: Bank, cells: Params) -> Plan[None]:
             " AND status = 'active' AND row <> :row",
             {"bank": bank.number, "hash": cells["content_hash"], "row": cells["row"]},
         )
-
-
-def _mark(bank: Bank, row: int, memory: Memory, marks: Marks) -> Plan[None]:
-    tags = [{"bank": bank.number, "tag": tag, "row": row} for tag in dict.fromkeys(memory.tags)]
-    yield Statement("INSERT INTO tags (bank, tag, row) VALUES (:bank, :tag, :row)", many=tags)
-    if findable(memory):
-        yield from put_words(bank.number, row, memory, marks.words)
-        yield from put_mentions(bank.number, row, marks)
 
 
 def drop_lines(bank: Bank, part: Part, keys: Sequence[Key]) -> Plan[None]:

@@ -226,6 +226,11 @@ def add(bank: Bank, memory: Memory, marks: Marks) -> Plan[None]:
     names = ", ".join(params)
     values = ", ".join(f":{name}" for name in params)
     yield Statement(f"INSERT INTO memories ({names}) VALUES ({values})", params)
+    yield from mark(bank, row, memory, marks)
+
+
+def mark(bank: Bank, row: int, memory: Memory, marks: Marks) -> Plan[None]:
+    """Put down what a memory is found by: its tags, and where it may be found its words, names and times."""
     yield from _tag(bank, row, memory.tags)
     if findable(memory):
         yield from put_words(bank.number, row, memory, marks.words)
