@@ -123,6 +123,7 @@ def kill_postgres(server: Any) -> None:
     subprocess.run(
         [server.bin_path / "pg_ctl", *options], user=server.system_user, check=True, stdout=subprocess.DEVNULL
     )
+    server.ensure_postgres_running()  # so that it knows whom to stop in the end
 
 
 def running(program: str) -> list[str]:
